@@ -84,6 +84,17 @@ def spectrogram(axes, data):
     axes.set(xlabel="seconds", ylabel="kHz")
 
 
+def pagerank(axes, data):
+    axes.loglog(np.arange(1, data.size + 1), data * data.size)
+    axes.set(xlabel="page, by rank", ylabel="rank times the number of pages")
+
+
+def poisson(axes, data):
+    most = np.abs(data).max()
+    axes.contour(data, levels=12, colors="black", linewidths=0.5)
+    image(axes, data, cmap="RdBu_r", vmin=-most, vmax=most)
+
+
 def main():
     name, path = sys.argv[1:]
     figure, axes = plt.subplots(figsize=(4, 4), layout="constrained")

@@ -77,7 +77,7 @@ has_oracle_packages() {
   "$1" -c 'import numpy, ml_dtypes; assert int(numpy.__version__.split(".")[0]) >= 2' 2>/dev/null
 }
 has_module_packages() {
-  has_oracle_packages "$1" && "$1" -c 'import nanobind, pytest' 2>/dev/null
+  has_oracle_packages "$1" && "$1" -c 'import nanobind, pytest, scipy' 2>/dev/null
 }
 
 # The Python that tests/oracle runs in, and that the module is built for: this machine's, or .venv.

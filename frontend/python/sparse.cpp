@@ -22,7 +22,9 @@ class Parts {
     if (found == nullptr) a_.mistyped(i_, "the parts of a sparse matrix, which begin with Arrays");
     return found->read(a_.where());
   }
-  sparse::Extents shape(Py_ssize_t k) const { return {to_integer(item(k)), to_integer(item(k + 1))}; }
+  sparse::Extents shape(Py_ssize_t k) const {
+    return {to_integer(item(k)), to_integer(item(k + 1))};
+  }
   bool flag(Py_ssize_t k) const { return PyObject_IsTrue(item(k).ptr()) == 1; }
 
  private:
@@ -34,8 +36,8 @@ class Parts {
 
 sparse::Csr csr(const Arguments& a, std::size_t i) {
   const Parts parts(a, i, 7);
-  return {parts.array(0), parts.array(1), parts.array(2), parts.shape(3), parts.flag(5),
-          parts.flag(6)};
+  return {parts.array(0), parts.array(1), parts.array(2),
+          parts.shape(3), parts.flag(5),  parts.flag(6)};
 }
 
 sparse::Coo coo(const Arguments& a, std::size_t i) {
@@ -136,8 +138,7 @@ void bind_conversions(Functions& functions, nb::module_& module) {
   functions.def_in(module, "compress_columns(a: tuple) -> tuple",
                    "heddle::sparse::to_csc: the parts of the Csc, read as its transpose.",
                    [](const Arguments& a) {
-                     return parts_of(
-                         sparse::transpose(sparse::to_csc(csr(a, 0), a.where())));
+                     return parts_of(sparse::transpose(sparse::to_csc(csr(a, 0), a.where())));
                    });
   functions.def_in(module, "csr_to_dense(a: tuple) -> Array", "heddle::sparse::to_dense.",
                    [](const Arguments& a) { return sparse::to_dense(csr(a, 0), a.where()); });
@@ -168,7 +169,8 @@ void bind_products(Functions& functions, nb::module_& module) {
       "out[i] = the sum of values[offsets[i]:offsets[i + 1]], 0 if there are none. Raises "
       "ShapeError, DTypeError.",
       [](const Arguments& a) { return sparse::segment_sum(a.operand(0), a.array(1)); });
-  functions.def_in(module, "segment_min(values: Operand, offsets: Array, initial: Operand) -> Array",
+  functions.def_in(module,
+                   "segment_min(values: Operand, offsets: Array, initial: Operand) -> Array",
                    "heddle::sparse::segment_min.", [](const Arguments& a) {
                      return sparse::segment_min(a.operand(0), a.array(1), a.operand(2));
                    });
@@ -178,10 +180,9 @@ void bind_products(Functions& functions, nb::module_& module) {
                    [](const Arguments& a) { return sparse::matmul(dia(a, 0), a.operand(1)); });
   functions.def_in(module, "matmul(a: tuple, b: tuple) -> tuple", "heddle::sparse::matmul.",
                    OfTwo<static_cast<Binary>(sparse::matmul)>{});
-  functions.def_in(module, "kron(a: tuple, b: tuple) -> tuple", "heddle::sparse::kron.",
-                   [](const Arguments& a) {
-                     return parts_of(sparse::kron(coo(a, 0), coo(a, 1), a.where()));
-                   });
+  functions.def_in(
+      module, "kron(a: tuple, b: tuple) -> tuple", "heddle::sparse::kron.",
+      [](const Arguments& a) { return parts_of(sparse::kron(coo(a, 0), coo(a, 1), a.where())); });
 }
 
 void bind_elementwise_of_two(Functions& functions, nb::module_& module) {
@@ -229,12 +230,12 @@ void bind_selections(Functions& functions, nb::module_& module) {
                    "heddle::sparse::elements.", [](const Arguments& a) {
                      return sparse::elements(csr(a, 0), a.array(1), a.array(2), a.where());
                    });
-  functions.def_in(
-      module, "overwrite(a: tuple, rows: Array, columns: Array, values: Array) -> tuple",
-      "heddle::sparse::overwrite.", [](const Arguments& a) {
-        return parts_of(
-            sparse::overwrite(csr(a, 0), a.array(1), a.array(2), a.array(3), a.where()));
-      });
+  functions.def_in(module,
+                   "overwrite(a: tuple, rows: Array, columns: Array, values: Array) -> tuple",
+                   "heddle::sparse::overwrite.", [](const Arguments& a) {
+                     return parts_of(sparse::overwrite(csr(a, 0), a.array(1), a.array(2),
+                                                       a.array(3), a.where()));
+                   });
 }
 
 }  // namespace

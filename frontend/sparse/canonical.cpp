@@ -28,8 +28,8 @@ namespace heddle::sparse {
 
 using frontend::Access;
 using frontend::NodeRef;
-using frontend::Ordered;
 using frontend::OpRecorder;
+using frontend::Ordered;
 using frontend::record_constant;
 using ir::Op;
 
@@ -85,7 +85,8 @@ Csr sum_duplicates(const Csr& a, SourceLocation where) {
   if (a.canonical) return sort_indices(a, where);
   const OpRecorder on{where};
   const frontend::Compressed nodes = frontend::nodes_of(a, where);
-  const frontend::Unique made = frontend::sums_of_equal("sum_duplicates", ordered(a, nodes, on), nodes.data, on);
+  const frontend::Unique made =
+      frontend::sums_of_equal("sum_duplicates", ordered(a, nodes, on), nodes.data, on);
   return frontend::compressed(made.data, made.major, made.minor, a.shape, nodes.indices->dtype,
                               true, on);
 }
@@ -95,7 +96,8 @@ Coo sum_duplicates(const Coo& a, SourceLocation where) {
   const OpRecorder on{where};
   const NodeRef row = Access::node(a.row, where), col = Access::node(a.col, where);
   const Ordered sorted = frontend::sorted_by(row, col, a.shape, on);
-  const frontend::Unique made = frontend::sums_of_equal("sum_duplicates", sorted, Access::node(a.data, where), on);
+  const frontend::Unique made =
+      frontend::sums_of_equal("sum_duplicates", sorted, Access::node(a.data, where), on);
   return {Access::make(made.data), Access::make(on.cast(made.major, row->dtype)),
           Access::make(on.cast(made.minor, row->dtype)), a.shape, true};
 }
@@ -105,16 +107,15 @@ Csr keep(const Csr& a, const Array& mask, SourceLocation where) {
   const auto [data, indices, indptr, count] = frontend::nodes_of(a, where);
   const NodeRef kept = Access::node(mask, where);
   if (kept->dtype != DType::boolean || kept->shape.size() != 1 || kept->shape[0] != count) {
-    throw ShapeError(frontend::at(
-        fmt::format("keep: the mask is {}, but there are {} elements",
-                    frontend::describe(*kept), count.to_string()),
-        where));
+    throw ShapeError(frontend::at(fmt::format("keep: the mask is {}, but there are {} elements",
+                                              frontend::describe(*kept), count.to_string()),
+                                  where));
   }
   const NodeRef rows = frontend::segment_of(indptr, count, on);
   const NodeRef places = frontend::counted("keep", kept, {}, on);
   const auto taken = [&](const NodeRef& node) { return frontend::pick(node, places, on); };
-  Csr made = frontend::compressed(taken(data), taken(rows), taken(indices), a.shape,
-                                  indices->dtype, a.canonical, on);
+  Csr made = frontend::compressed(taken(data), taken(rows), taken(indices), a.shape, indices->dtype,
+                                  a.canonical, on);
   made.sorted = a.sorted;
   return made;
 }

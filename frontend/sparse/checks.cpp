@@ -53,9 +53,9 @@ void check_lengths(std::string_view what, const std::vector<Named>& arrays,
   for (const Named& each : arrays) {
     const NodeRef node = Access::node(each.array, where);
     if (node->shape.size() != 1) {
-      throw ValueError(at(fmt::format("{}: {} must be 1-d, not {}", what, each.name,
-                                      frontend::describe(*node)),
-                          where));
+      throw ValueError(
+          at(fmt::format("{}: {} must be 1-d, not {}", what, each.name, frontend::describe(*node)),
+             where));
     }
     if (node->shape != first->shape) {
       throw ValueError(at(fmt::format("{}: {} has {} elements, {} has {}; they must be equal", what,
@@ -71,9 +71,8 @@ void add_outside(std::vector<NodeRef>& status, const NodeRef& node, std::int64_t
                  const OpRecorder& on) {
   const NodeRef none = frontend::record_constant(DType::i64, 0);
   const NodeRef wide = on.cast(node, DType::i64);
-  const NodeRef outside =
-      on(Op::logical_or, on(Op::less, wide, none),
-         on(Op::greater_equal, wide, on.extent(ir::Dim(extent))));
+  const NodeRef outside = on(Op::logical_or, on(Op::less, wide, none),
+                             on(Op::greater_equal, wide, on.extent(ir::Dim(extent))));
   const NodeRef first = frontend::first_failure(on.cast(outside, DType::i32), on.site);
   status.push_back(first);
   const NodeRef place = on.reshape(on(Op::maximum, first, none), {ir::Dim(1)});
@@ -97,7 +96,7 @@ void report_outside(std::string_view what, std::string_view array, const std::in
 
 /// `lines` are what is compressed, `others` what indices count.
 std::int64_t check_compressed(std::string_view what, const Csr& a, std::string_view lines,
-                      std::string_view others, const SourceLocation& where) {
+                              std::string_view others, const SourceLocation& where) {
   const OpRecorder on{where};
   check_shape(what, a.shape, where);
   check_lengths(what, {{"data", a.data}, {"indices", a.indices}}, where);
@@ -118,17 +117,17 @@ std::int64_t check_compressed(std::string_view what, const Csr& a, std::string_v
     return on.reshape(on.part(wide, 0, place, ir::Dim(1)), {});
   };
   std::vector<NodeRef> status{element(ir::Dim(0)), element(count)};
-  const NodeRef falls = on(Op::less, on.part(wide, 0, ir::Dim(1), count), on.part(wide, 0, 0, count));
+  const NodeRef falls =
+      on(Op::less, on.part(wide, 0, ir::Dim(1), count), on.part(wide, 0, 0, count));
   status.push_back(frontend::first_failure(on.cast(falls, DType::i32), on.site));
   add_outside(status, index, a.shape[1], on);
   const std::vector<std::int64_t> found = read(status, on);
   if (found[0] != 0) {
-    throw ValueError(
-        at(fmt::format("{}: indptr[0] is {}, but must be 0", what, found[0]), where));
+    throw ValueError(at(fmt::format("{}: indptr[0] is {}, but must be 0", what, found[0]), where));
   }
   if (found[2] >= 0) {
-    throw ValueError(at(fmt::format("{}: indptr decreases at position {}", what, found[2] + 1),
-                        where));
+    throw ValueError(
+        at(fmt::format("{}: indptr decreases at position {}", what, found[2] + 1), where));
   }
   const std::int64_t stored = index->shape[0].constant();
   if (found[1] > stored) {

@@ -41,8 +41,11 @@ Coo coo(const Operand& dense) {
   const NodeRef places = frontend::counted("coo", stored, {flat}, on);
   const std::vector<NodeRef> at_ = frontend::unraveled(places, node->shape, on);
   const DType dtype = index_dtype({shape[0], shape[1]});
-  return {Access::make(frontend::pick(flat, places, on)), Access::make(on.cast(at_[0], dtype)),
-          Access::make(on.cast(at_[1], dtype)), {shape[0], shape[1]}, true};
+  return {Access::make(frontend::pick(flat, places, on)),
+          Access::make(on.cast(at_[0], dtype)),
+          Access::make(on.cast(at_[1], dtype)),
+          {shape[0], shape[1]},
+          true};
 }
 
 Array rows_of(const Csr& a, SourceLocation where) {
@@ -87,17 +90,15 @@ Csc to_csc(const Csr& a, SourceLocation where) {
       frontend::pick(rows, order, on), {a.shape[1], a.shape[0]}, indices->dtype, a.canonical, on));
 }
 
-Csr to_csr(const Csc& a, SourceLocation where) {
-  return transpose(to_csc(transpose(a), where));
-}
+Csr to_csr(const Csc& a, SourceLocation where) { return transpose(to_csc(transpose(a), where)); }
 
 Array to_dense(const Csr& a, SourceLocation where) {
   const OpRecorder on{where};
   const auto [data, indices, indptr, count] = frontend::nodes_of(a, where);
   const ir::Dim rows(a.shape[0]), columns(a.shape[1]);
   if (count == ir::Dim(0))
-    return Access::make(frontend::broadcast_to_shape(record_constant(data->dtype, 0),
-                                                     {rows, columns}, where));
+    return Access::make(
+        frontend::broadcast_to_shape(record_constant(data->dtype, 0), {rows, columns}, where));
   const NodeRef row = frontend::segment_of(indptr, count, on);
   if (a.canonical) {
     Array flat = zeros({a.shape[0] * a.shape[1]}, data->dtype, where);
@@ -107,8 +108,7 @@ Array to_dense(const Csr& a, SourceLocation where) {
   }
   const frontend::Ordered sorted = frontend::sorted_by(row, indices, a.shape, on);
   const NodeRef place = frontend::joined(sorted.major, sorted.minor, a.shape[1], on);
-  const NodeRef offsets =
-      frontend::offsets_of(place, a.shape[0] * a.shape[1], DType::i64, on);
+  const NodeRef offsets = frontend::offsets_of(place, a.shape[0] * a.shape[1], DType::i64, on);
   const NodeRef sums = frontend::segment_sum(sorted.of(data, on), offsets, on);
   return Access::make(on.reshape(sums, {rows, columns}));
 }
@@ -125,14 +125,14 @@ Diagonals diagonals_of(const Dia& a, const OpRecorder& on) {
   const NodeRef offsets = on.cast(Access::node(a.offsets, on.site), DType::i64);
   const ir::Shape shape = made.data->shape;
   made.column = frontend::record_iota(shape, 1, DType::i64, on.site);
-  const NodeRef shift = frontend::broadcast_to_shape(
-      on.reshape(offsets, {shape[0], ir::Dim(1)}), shape, on.site);
+  const NodeRef shift =
+      frontend::broadcast_to_shape(on.reshape(offsets, {shape[0], ir::Dim(1)}), shape, on.site);
   made.row = on(Op::subtract, made.column, shift);
   const NodeRef inside =
       on(Op::logical_and, on(Op::greater_equal, made.row, record_constant(DType::i64, 0)),
          on(Op::less, made.row, on.extent(ir::Dim(a.shape[0]))));
-  made.inside = on(Op::logical_and, inside,
-                   on(Op::less, made.column, on.extent(ir::Dim(a.shape[1]))));
+  made.inside =
+      on(Op::logical_and, inside, on(Op::less, made.column, on.extent(ir::Dim(a.shape[1]))));
   return made;
 }
 
@@ -145,9 +145,7 @@ Coo to_coo(const Dia& a, SourceLocation where) {
                             on(Op::not_equal, made.data, record_constant(made.data->dtype, 0)));
   const NodeRef places = frontend::counted("dia: tocoo", on.flat(stored), {}, on);
   const DType dtype = frontend::index_dtype_for(Access::node(a.offsets, where)->dtype, a.shape, 0);
-  const auto taken = [&](const NodeRef& node) {
-    return frontend::pick(on.flat(node), places, on);
-  };
+  const auto taken = [&](const NodeRef& node) { return frontend::pick(on.flat(node), places, on); };
   return {Access::make(taken(made.data)), Access::make(on.cast(taken(made.row), dtype)),
           Access::make(on.cast(taken(made.column), dtype)), a.shape, true};
 }
@@ -172,13 +170,12 @@ Array to_dense(const Dia& a, SourceLocation where) {
       here(heddle::where(here(inside), here(numbers), here(Scalar(-1))));
   const NodeRef i = frontend::record_iota(shape, 0, DType::i64, where);
   const NodeRef j = frontend::record_iota(shape, 1, DType::i64, where);
-  const NodeRef diagonal =
-      on.flat(on(Op::add, on(Op::subtract, j, i), on.extent(ir::Dim(rows))));
+  const NodeRef diagonal = on.flat(on(Op::add, on(Op::subtract, j, i), on.extent(ir::Dim(rows))));
   const NodeRef line = frontend::pick(Access::node(lines, where), diagonal, on);
   const NodeRef width = on.extent(data->shape[1]);
   const NodeRef place = on(Op::add, on(Op::multiply, line, width), on.flat(j));
-  const NodeRef value = frontend::pick(
-      on.flat(data), on(Op::maximum, place, record_constant(DType::i64, 0)), on);
+  const NodeRef value =
+      frontend::pick(on.flat(data), on(Op::maximum, place, record_constant(DType::i64, 0)), on);
   const NodeRef there =
       on(Op::logical_and, on(Op::greater_equal, line, record_constant(DType::i64, 0)),
          on(Op::less, on.flat(j), width));
@@ -201,9 +198,9 @@ Dia to_dia(const Coo& a, SourceLocation where) {
   const NodeRef order = frontend::order_of(names, a.shape[0] + a.shape[1], on);
   const frontend::Ordered sorted =
       frontend::already_sorted(frontend::pick(shift, order, on), on.places(count), on);
-  const NodeRef before = on(Op::maximum, on(Op::subtract, on.places(count),
-                                            record_constant(DType::i64, 1)),
-                            record_constant(DType::i64, 0));
+  const NodeRef before =
+      on(Op::maximum, on(Op::subtract, on.places(count), record_constant(DType::i64, 1)),
+         record_constant(DType::i64, 0));
   const NodeRef begins =
       on(Op::logical_or, on(Op::equal, on.places(count), record_constant(DType::i64, 0)),
          on(Op::not_equal, sorted.major, frontend::pick(sorted.major, before, on)));

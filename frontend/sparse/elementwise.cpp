@@ -18,8 +18,8 @@ namespace heddle::sparse {
 using frontend::Access;
 using frontend::at;
 using frontend::NodeRef;
-using frontend::Ordered;
 using frontend::OpRecorder;
+using frontend::Ordered;
 using frontend::record_constant;
 using ir::Op;
 
@@ -50,8 +50,7 @@ Ordered merged(const Csr& a, const Csr& b, const OpRecorder& on) {
 NodeRef behind(const NodeRef& node, const OpRecorder& on) {
   const ir::Dim count = node->shape[0];
   const NodeRef next = on(Op::add, on.places(count), record_constant(DType::i64, 1));
-  return frontend::pick(
-      node, on(Op::minimum, next, on.extent(count - ir::Dim(1))), on);
+  return frontend::pick(node, on(Op::minimum, next, on.extent(count - ir::Dim(1))), on);
 }
 
 /// op(a, b) where one of them is stored, without what becomes 0.
@@ -84,8 +83,7 @@ Csr combine(const char* what, Op op, const Csr& first, const Csr& second,
   const NodeRef result = on(op, x, y);
   const NodeRef stored = on(Op::logical_and, sorted.begins,
                             on(Op::not_equal, result, record_constant(result->dtype, 0)));
-  const NodeRef places =
-      frontend::counted(what, stored, {result, sorted.major, sorted.minor}, on);
+  const NodeRef places = frontend::counted(what, stored, {result, sorted.major, sorted.minor}, on);
   return frontend::compressed(frontend::pick(result, places, on),
                               frontend::pick(sorted.major, places, on),
                               frontend::pick(sorted.minor, places, on), a.shape, like, true, on);
@@ -161,14 +159,13 @@ Csr overwrite(const Csr& matrix, const Array& rows, const Array& columns, const 
   frontend::refuse_count_in_trace("overwrite", where);
   const Csr a = sum_duplicates(matrix, where);
   const frontend::Compressed nodes = frontend::nodes_of(a, where);
-  const NodeRef data =
-      both(nodes.data, Access::node(values, where), nodes.data->dtype, on);
+  const NodeRef data = both(nodes.data, Access::node(values, where), nodes.data->dtype, on);
   if (data->shape[0] == ir::Dim(0)) return a;
   const NodeRef major = both(frontend::segment_of(nodes.indptr, nodes.count, on),
                              Access::node(rows, where), DType::i64, on);
   const NodeRef minor = both(nodes.indices, Access::node(columns, where), DType::i64, on);
-  return overwritten(a, frontend::sorted_by(major, minor, a.shape, on), data,
-                     nodes.indices->dtype, on);
+  return overwritten(a, frontend::sorted_by(major, minor, a.shape, on), data, nodes.indices->dtype,
+                     on);
 }
 
 Coo kron(const Coo& a, const Coo& b, SourceLocation where) {

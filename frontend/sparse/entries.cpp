@@ -28,8 +28,10 @@ bool fits(const Extents& extents) {
 }  // namespace
 
 Compressed nodes_of(const sparse::Csr& a, const SourceLocation& where) {
-  Compressed made{Access::node(a.data, where), Access::node(a.indices, where),
-                  Access::node(a.indptr, where), {}};
+  Compressed made{Access::node(a.data, where),
+                  Access::node(a.indices, where),
+                  Access::node(a.indptr, where),
+                  {}};
   made.count = made.indices->shape[0];
   return made;
 }
@@ -60,7 +62,8 @@ NodeRef pick(const NodeRef& node, const NodeRef& indices, const OpRecorder& on) 
 
 NodeRef joined(const NodeRef& major, const NodeRef& minor, std::int64_t minor_extent,
                const OpRecorder& on) {
-  const NodeRef rows = on(Op::multiply, on.cast(major, DType::i64), on.extent(ir::Dim(minor_extent)));
+  const NodeRef rows =
+      on(Op::multiply, on.cast(major, DType::i64), on.extent(ir::Dim(minor_extent)));
   return on(Op::add, rows, on.cast(minor, DType::i64));
 }
 
@@ -109,8 +112,12 @@ DType index_dtype_for(DType like, const Extents& shape, ir::Dim count) {
 sparse::Csr compressed(const NodeRef& data, const NodeRef& rows, const NodeRef& columns,
                        const Extents& shape, DType like, bool canonical, const OpRecorder& on) {
   const DType dtype = index_dtype_for(like, shape, data->shape[0]);
-  return {Access::make(data), Access::make(on.cast(columns, dtype)),
-          Access::make(offsets_of(rows, shape[0], dtype, on)), shape, true, canonical};
+  return {Access::make(data),
+          Access::make(on.cast(columns, dtype)),
+          Access::make(offsets_of(rows, shape[0], dtype, on)),
+          shape,
+          true,
+          canonical};
 }
 
 void refuse_count_in_trace(const char* what, const SourceLocation& where) {

@@ -51,8 +51,8 @@ struct Unique {
 Unique sums_of_equal(const char* what, const Ordered& sorted, const NodeRef& data,
                      const OpRecorder& on);
 
-/// A matrix of compressed rows: elements sorted by row, then column. `like` has the dtype of indices,
-/// which becomes i64 where the matrix needs it.
+/// A matrix of compressed rows: elements sorted by row, then column. `like` has the dtype of
+/// indices, which becomes i64 where the matrix needs it.
 sparse::Csr compressed(const NodeRef& data, const NodeRef& rows, const NodeRef& columns,
                        const sparse::Extents& shape, DType like, bool canonical,
                        const OpRecorder& on);

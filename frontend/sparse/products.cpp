@@ -25,10 +25,11 @@ namespace {
 void check_inner(const Extents& a, const NodeRef& x, const SourceLocation& where) {
   const std::size_t rank = x->shape.size();
   if ((rank == 1 || rank == 2) && x->shape[0] == ir::Dim(a[1])) return;
-  throw ShapeError(at(fmt::format("matmul: a sparse matrix of shape ({}, {}) and {}; the right side "
-                                  "must be [{}] or [{}, k]",
-                                  a[0], a[1], frontend::describe(*x), a[1], a[1]),
-                      where));
+  throw ShapeError(
+      at(fmt::format("matmul: a sparse matrix of shape ({}, {}) and {}; the right side "
+                     "must be [{}] or [{}, k]",
+                     a[0], a[1], frontend::describe(*x), a[1], a[1]),
+         where));
 }
 
 /// [n] as [n, 1] if x is a matrix.
@@ -66,21 +67,18 @@ Array matmul(const Dia& a, const Operand& x) {
   const NodeRef offsets = on.cast(Access::node(a.offsets, on.site), DType::i64);
   const NodeRef shift =
       frontend::broadcast_to_shape(on.reshape(offsets, {lines, ir::Dim(1)}), shape, on.site);
-  const NodeRef column =
-      on(Op::add, frontend::record_iota(shape, 1, DType::i64, on.site), shift);
+  const NodeRef column = on(Op::add, frontend::record_iota(shape, 1, DType::i64, on.site), shift);
   const NodeRef end = on(Op::minimum, on.extent(width), on.extent(ir::Dim(a.shape[1])));
-  const NodeRef inside = on(Op::logical_and, on(Op::greater_equal, column, none),
-                            on(Op::less, column, end));
+  const NodeRef inside =
+      on(Op::logical_and, on(Op::greater_equal, column, none), on(Op::less, column, end));
   const NodeRef safe = on(Op::select, inside, column, none);
-  const NodeRef values =
-      on(Op::select, inside, on.cast(on.gather(data, safe, 1), dtype), zero);
+  const NodeRef values = on(Op::select, inside, on.cast(on.gather(data, safe, 1), dtype), zero);
   const NodeRef taken = frontend::pick(on.cast(right, dtype), on.flat(safe), on);
   ir::Shape stacked = result;
   stacked.insert(stacked.begin(), lines);
   ir::Shape left = shape;
   if (right->shape.size() == 2) left.emplace_back(1);
-  const NodeRef terms =
-      on(Op::multiply, on.reshape(values, left), on.reshape(taken, stacked));
+  const NodeRef terms = on(Op::multiply, on.reshape(values, left), on.reshape(taken, stacked));
   // Elements outside are 0 times something, which may be infinite.
   const NodeRef counted = on(Op::select, on.reshape(inside, left), terms, zero);
   return Access::make(on.reduce(is_boolean(dtype) ? Op::any : Op::sum, counted, {0}));
@@ -120,17 +118,14 @@ Csr matmul(const Csr& a, const Csr& b, SourceLocation where) {
   const NodeRef first = on(Op::subtract, ends, length);
   const NodeRef inside = on(Op::subtract, place, frontend::pick(first, source, on));
   const NodeRef target = on(Op::add, frontend::pick(begin, source, on), inside);
-  const NodeRef row =
-      frontend::pick(frontend::segment_of(left.indptr, left.count, on), source, on);
+  const NodeRef row = frontend::pick(frontend::segment_of(left.indptr, left.count, on), source, on);
   const NodeRef column = frontend::pick(right.indices, target, on);
-  const NodeRef value =
-      on(Op::multiply, on.cast(frontend::pick(left.data, source, on), dtype),
-         on.cast(frontend::pick(right.data, target, on), dtype));
+  const NodeRef value = on(Op::multiply, on.cast(frontend::pick(left.data, source, on), dtype),
+                           on.cast(frontend::pick(right.data, target, on), dtype));
   const frontend::Unique made = frontend::sums_of_equal(
       "matmul of sparse matrices", frontend::sorted_by(row, column, shape, on), value, on);
   // As in SciPy, products that cancel are not stored.
-  const NodeRef stored =
-      on(Op::not_equal, made.data, record_constant(dtype, 0));
+  const NodeRef stored = on(Op::not_equal, made.data, record_constant(dtype, 0));
   const NodeRef kept = frontend::counted("matmul of sparse matrices", stored,
                                          {made.data, made.major, made.minor}, on);
   return frontend::compressed(frontend::pick(made.data, kept, on),

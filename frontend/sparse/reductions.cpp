@@ -39,9 +39,9 @@ namespace {
 
 /// Canonical rows, prepared for reductions.
 struct Rows {
-  NodeRef data, column;        ///< of the elements
-  NodeRef row, position;       ///< of the elements: the row, and the number in the row
-  NodeRef begins;              ///< of the elements: whether it is the first of its row
+  NodeRef data, column;         ///< of the elements
+  NodeRef row, position;        ///< of the elements: the row, and the number in the row
+  NodeRef begins;               ///< of the elements: whether it is the first of its row
   NodeRef first, last, length;  ///< of the rows: its elements
   ir::Dim rows;
 };
@@ -113,13 +113,11 @@ Array place_in_rows(const Csr& matrix, Op scan, const SourceLocation& where) {
   // The first column that is not stored: where columns do not count from 0.
   const NodeRef gap =
       on(Op::select, on(Op::not_equal, rows.column, rows.position), rows.position, columns);
-  const NodeRef missing =
-      on(Op::minimum, extreme(rows, Op::cummin, gap, columns, on), rows.length);
+  const NodeRef missing = on(Op::minimum, extreme(rows, Op::cummin, gap, columns, on), rows.length);
   const NodeRef zero = record_constant(rows.data->dtype, 0);
-  const NodeRef implicit = on(Op::logical_and, on(Op::equal, wanted, zero),
-                              on(Op::less, rows.length, columns));
-  return Access::make(
-      on(Op::select, implicit, on(Op::minimum, stored, missing), stored));
+  const NodeRef implicit =
+      on(Op::logical_and, on(Op::equal, wanted, zero), on(Op::less, rows.length, columns));
+  return Access::make(on(Op::select, implicit, on(Op::minimum, stored, missing), stored));
 }
 
 }  // namespace
@@ -129,10 +127,10 @@ Array segment_min(const Operand& values, const Array& offsets, const Operand& in
   const NodeRef node = frontend::node_of("segment_min", values);
   const NodeRef bounds = Access::node(offsets, on.site);
   if (node->shape.size() != 1 || bounds->shape.size() != 1 || bounds->shape[0] == ir::Dim(0)) {
-    throw ShapeError(frontend::at(
-        fmt::format("segment_min({}, {}): takes values [n] and offsets [m + 1]",
-                    frontend::describe(*node), frontend::describe(*bounds)),
-        on.site));
+    throw ShapeError(
+        frontend::at(fmt::format("segment_min({}, {}): takes values [n] and offsets [m + 1]",
+                                 frontend::describe(*node), frontend::describe(*bounds)),
+                     on.site));
   }
   const NodeRef fallback = frontend::node_of("segment_min", initial, node->dtype);
   const Rows rows = rows_between(bounds, node->shape[0], on);
@@ -159,14 +157,15 @@ Array diagonal(const Csr& a, std::int64_t k, SourceLocation where) {
   const OpRecorder on{where};
   const auto [data, indices, indptr, count] = frontend::nodes_of(a, where);
   const std::int64_t first = k < 0 ? -k : 0;
-  const std::int64_t length =
-      std::max<std::int64_t>(0, std::min(a.shape[0] - first, a.shape[1] - std::max<std::int64_t>(k, 0)));
+  const std::int64_t length = std::max<std::int64_t>(
+      0, std::min(a.shape[0] - first, a.shape[1] - std::max<std::int64_t>(k, 0)));
   const NodeRef zero = record_constant(data->dtype, 0);
   if (length == 0 || count == ir::Dim(0))
     return Access::make(frontend::broadcast_to_shape(zero, {ir::Dim(length)}, where));
   const NodeRef rows = frontend::segment_of(indptr, count, on);
-  const NodeRef there = on(Op::equal, on(Op::subtract, on.cast(indices, DType::i64), rows),
-                           frontend::record_scalar(DType::i64, static_cast<std::uint64_t>(k), false));
+  const NodeRef there =
+      on(Op::equal, on(Op::subtract, on.cast(indices, DType::i64), rows),
+         frontend::record_scalar(DType::i64, static_cast<std::uint64_t>(k), false));
   const NodeRef sums = frontend::segment_sum(on(Op::select, there, data, zero), indptr, on);
   return Access::make(on.part(sums, 0, ir::Dim(first), ir::Dim(length)));
 }

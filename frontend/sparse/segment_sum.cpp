@@ -61,15 +61,15 @@ Array segment_sum(const Operand& values, const Array& offsets) {
   const frontend::NodeRef node = frontend::node_of("segment_sum", values);
   frontend::NodeRef bounds = frontend::Access::node(offsets, on.site);
   if (node->shape.empty() || bounds->shape.size() != 1 || bounds->shape[0] == ir::Dim(0)) {
-    throw ShapeError(frontend::at(
-        fmt::format("segment_sum({}, {}): takes values [n, ...] and offsets [m + 1]",
-                    frontend::describe(*node), frontend::describe(*bounds)),
-        on.site));
+    throw ShapeError(
+        frontend::at(fmt::format("segment_sum({}, {}): takes values [n, ...] and offsets [m + 1]",
+                                 frontend::describe(*node), frontend::describe(*bounds)),
+                     on.site));
   }
   if (!is_integer(bounds->dtype)) {
-    throw DTypeError(frontend::at(fmt::format("segment_sum: offsets are integers, not {}",
-                                              frontend::describe(*bounds)),
-                                  on.site));
+    throw DTypeError(frontend::at(
+        fmt::format("segment_sum: offsets are integers, not {}", frontend::describe(*bounds)),
+        on.site));
   }
   if (bounds->dtype != DType::i32) bounds = on.cast(bounds, DType::i64);
   return frontend::Access::make(frontend::segment_sum(node, bounds, on));

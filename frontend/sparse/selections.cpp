@@ -59,10 +59,9 @@ Array elements(const Csr& matrix, const Array& rows, const Array& columns, Sourc
     return Access::make(frontend::broadcast_to_shape(zero, row->shape, where));
   const NodeRef stored =
       frontend::joined(frontend::segment_of(indptr, count, on), indices, a.shape[1], on);
-  const NodeRef wanted =
-      frontend::joined(row, Access::node(columns, where), a.shape[1], on);
-  const NodeRef place = on(Op::minimum, on(Op::searchsorted_left, stored, wanted),
-                           on.extent(count - ir::Dim(1)));
+  const NodeRef wanted = frontend::joined(row, Access::node(columns, where), a.shape[1], on);
+  const NodeRef place =
+      on(Op::minimum, on(Op::searchsorted_left, stored, wanted), on.extent(count - ir::Dim(1)));
   const NodeRef found = on(Op::equal, frontend::pick(stored, place, on), wanted);
   return Access::make(on(Op::select, found, frontend::pick(data, place, on), zero));
 }

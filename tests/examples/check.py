@@ -29,6 +29,8 @@ RUNS = {
     "inspect": (64, 2, 1e-2),
     "spectrogram": (16384, 0, 1e-4),
     "lenet": (1438, 5, 1e-4),
+    "pagerank": (500, 30, 1e-4),
+    "poisson": (24, 0, 1e-4),
 }
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 

@@ -302,3 +302,28 @@ if __name__ == "__main__":
     start = time.perf_counter()
     print(*globals()[sys.argv[1]](*map(int, sys.argv[2:])), sep="\n")
     print(f"{1000 * (time.perf_counter() - start):.0f} ms")
+
+
+def pagerank(size, steps):
+    page = np.arange(size)
+    web = np.zeros((size, size))
+    for to in (page * page % 97 % size, (page + 1) % size, page * 7919 % size):
+        np.add.at(web, (to, page), 1 / 3)
+    rank = np.full(size, 1 / size)
+    for _ in range(steps):
+        rank = 0.85 * (web @ rank) + 0.15 / size
+    return [f"{size} pages, {np.count_nonzero(web)} different links",
+            f"ranks: sum {rank.sum():.5f}, highest {rank.max() * size:.5f} / n at page {rank.argmax()}, "
+            f"lowest {rank.min() * size:.5f} / n"]
+
+
+def poisson(size, steps):
+    line = 2 * np.eye(size) - np.eye(size, k=1) - np.eye(size, k=-1)
+    a = np.kron(np.eye(size), line) + np.kron(line, np.eye(size))
+    place = np.linspace(-1, 1, size)
+    x, y = place[None, :], place[:, None]
+    charges = np.where(np.hypot(x + 0.4, y + 0.1) < 0.2, 1.0,
+                       np.where(np.hypot(x - 0.3, y - 0.4) < 0.15, -1.5, 0.0)) / size**2
+    u = np.linalg.solve(a, charges.ravel())
+    return [f"{size * size} unknowns, {np.count_nonzero(a)} stored elements",
+            f"potential: highest {u.max():.5f}, lowest {u.min():.5f}, mean {u.mean():.5f}"]

@@ -115,8 +115,8 @@ Array rows_of(const Csr& a, SourceLocation where = SourceLocation::current());
 // Products. Dtypes promote; bool uses "or" as sum and "and" as product.
 
 /// out[i] = the sum of values[offsets[i]] .. values[offsets[i + 1] - 1]; 0 if there are none.
-/// `values` is [n, ...], `offsets` [m + 1] of integers that do not decrease; the result [m, ...] has
-/// the dtype of values.
+/// `values` is [n, ...], `offsets` [m + 1] of integers that do not decrease; the result [m, ...]
+/// has the dtype of values.
 Array segment_sum(const Operand& values, const Array& offsets);
 /// The least of values[offsets[i]] .. values[offsets[i + 1] - 1], for `values` [n]; `initial` if
 /// there are none.

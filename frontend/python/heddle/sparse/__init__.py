@@ -5,24 +5,24 @@ number of stored elements of a result depends on values, the function evaluates 
 number; inside jit it raises TraceError. SciPy's matrices are taken wherever one is expected.
 """
 
+from heddle import _heddle
+from heddle.sparse import csgraph, linalg
 from heddle.sparse._base import (issparse, isspmatrix, isspmatrix_bsr, isspmatrix_coo, isspmatrix_csc,
                                  isspmatrix_csr, isspmatrix_dia, sparray, spmatrix)
-from heddle.sparse._compressed import csc_array, csc_matrix, csr_array, csr_matrix
-from heddle.sparse._coo import coo_array, coo_matrix
-from heddle.sparse._dia import dia_array, dia_matrix
 from heddle.sparse._bsr import bsr_array, bsr_matrix
+from heddle.sparse._compressed import csc_array, csc_matrix, csr_array, csr_matrix
 from heddle.sparse._construct import (block_array, block_diag, bmat, diags, diags_array, eye, eye_array,
                                       find, hstack, identity, kron, kronsum, rand, random,
                                       random_array, spdiags, tril, triu, vstack)
+from heddle.sparse._coo import coo_array, coo_matrix
+from heddle.sparse._dia import dia_array, dia_matrix
 from heddle.sparse._files import load_npz, save_npz
-from heddle import _heddle
-from heddle.sparse import csgraph, linalg
 
 segment_sum = _heddle._sparse.segment_sum
 
 __all__ = ["block_array", "block_diag", "bmat", "bsr_array", "bsr_matrix", "coo_array", "coo_matrix",
-           "csc_array", "csc_matrix", "csgraph", "csr_array", "csr_matrix", "dia_array", "dia_matrix", "diags",
-           "diags_array", "eye", "eye_array", "find", "hstack", "identity", "issparse", "isspmatrix",
-           "isspmatrix_bsr", "isspmatrix_coo", "isspmatrix_csc", "isspmatrix_csr", "isspmatrix_dia",
-           "kron", "kronsum", "linalg", "load_npz", "rand", "random", "random_array", "save_npz", "segment_sum",
-           "sparray", "spdiags", "spmatrix", "tril", "triu", "vstack"]
+           "csc_array", "csc_matrix", "csgraph", "csr_array", "csr_matrix", "dia_array", "dia_matrix",
+           "diags", "diags_array", "eye", "eye_array", "find", "hstack", "identity", "issparse",
+           "isspmatrix", "isspmatrix_bsr", "isspmatrix_coo", "isspmatrix_csc", "isspmatrix_csr",
+           "isspmatrix_dia", "kron", "kronsum", "linalg", "load_npz", "rand", "random", "random_array",
+           "save_npz", "segment_sum", "sparray", "spdiags", "spmatrix", "tril", "triu", "vstack"]

@@ -84,6 +84,9 @@ class Coordinates(Elementwise, Operators, Reductions, Indexing, SparseBase):
     def _parts(self):
         return (self.data, self.row, self.col, *self._extents, bool(self._canonical))
 
+    def _take(self, other):
+        self._set(other._parts)
+
     def _set(self, parts):
         self.data, self.row, self.col = parts[:3]
         self._extents, self._canonical = tuple(parts[3:5]), parts[5] or None

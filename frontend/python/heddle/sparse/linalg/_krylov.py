@@ -43,7 +43,12 @@ def _loop(step, state, limit, maxiter, callback):
     state = {"k": hd.asarray(0), **state}
     if maxiter > 0:
         state["code"] = checked(state)
-    report = None if callback is None else lambda state: callback(state["x"])
+    def report(state):
+        # As in SciPy, not after half of a step.
+        if "half" not in state or not bool(state["half"]):
+            callback(state["x"])
+
+    report = None if callback is None else report
     return _solved(run(running, next_state, state, report), maxiter)
 
 
@@ -138,8 +143,9 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
         r = hd.where(half, s, s - omega * t)
         code = hd.where((code == RUNNING) & half, 0, code)
         return {**state, "x": x, "r": r, "p": p, "v": v, "rho": rho, "alpha": alpha, "omega": omega,
-                "code": code}
+                "code": code, "half": half}
 
     zero, one = hd.zeros_like(b), hd.ones((), dtype=b.dtype)
-    state = {"x": x, "r": r, "p": zero, "v": zero, "rho": one, "alpha": one, "omega": one, "code": code}
+    state = {"x": x, "r": r, "p": zero, "v": zero, "rho": one, "alpha": one, "omega": one, "code": code,
+             "half": hd.asarray(False)}
     return _loop(step, state, limit, maxiter, callback)
