@@ -174,8 +174,20 @@ void bind_products(Functions& functions, nb::module_& module) {
                    "heddle::sparse::segment_min.", [](const Arguments& a) {
                      return sparse::segment_min(a.operand(0), a.array(1), a.operand(2));
                    });
-  functions.def_in(module, "csr_matmul(a: tuple, x: Operand) -> Array", "heddle::sparse::matmul.",
-                   [](const Arguments& a) { return sparse::matmul(csr(a, 0), a.operand(1)); });
+  functions.def_in(module, "csr_matmul(a: tuple, x: Operand, pieces: tuple | None = None) -> Array",
+                   "heddle::sparse::matmul.", [](const Arguments& a) {
+                     if (a.is_none(2)) return sparse::matmul(csr(a, 0), a.operand(1));
+                     const Parts parts(a, 2, 2);
+                     const sparse::Pieces pieces{parts.array(0), parts.array(1)};
+                     return sparse::matmul(csr(a, 0), pieces, a.operand(1));
+                   });
+  functions.def_in(module, "pieces_of(a: tuple) -> tuple | None", "heddle::sparse::pieces_of.",
+                   [](const Arguments& a) -> nb::object {
+                     std::optional<sparse::Pieces> made = sparse::pieces_of(csr(a, 0), a.where());
+                     if (!made) return nb::none();
+                     return nb::make_tuple(wrap(std::move(made->begins)),
+                                           wrap(std::move(made->rows)));
+                   });
   functions.def_in(module, "dia_matmul(a: tuple, x: Operand) -> Array", "heddle::sparse::matmul.",
                    [](const Arguments& a) { return sparse::matmul(dia(a, 0), a.operand(1)); });
   functions.def_in(module, "matmul(a: tuple, b: tuple) -> tuple", "heddle::sparse::matmul.",

@@ -39,15 +39,36 @@ NodeRef beside(const NodeRef& vector, const NodeRef& x, const OpRecorder& on) {
 
 }  // namespace
 
-Array matmul(const Csr& a, const Operand& x) {
-  const OpRecorder on{x.where()};
+namespace {
+
+/// What a product sums, and the offsets of rows in it.
+struct Terms {
+  NodeRef values, indptr;
+};
+
+Terms terms_of(const Csr& a, const Operand& x, const OpRecorder& on) {
   auto [data, indices, indptr, count] = frontend::nodes_of(a, on.site);
   NodeRef right = frontend::node_of("matmul", x);
   check_inner(a.shape, right, on.site);
   const DType dtype = promote_types(data->dtype, right->dtype);
   right = frontend::pick(on.cast(right, dtype), indices, on);
   const NodeRef left = beside(on.cast(data, dtype), right, on);
-  return Access::make(frontend::segment_sum(on(Op::multiply, left, right), indptr, on));
+  return {on(Op::multiply, left, right), indptr};
+}
+
+}  // namespace
+
+Array matmul(const Csr& a, const Operand& x) {
+  const OpRecorder on{x.where()};
+  const auto [values, indptr] = terms_of(a, x, on);
+  return Access::make(frontend::segment_sum(values, indptr, on));
+}
+
+Array matmul(const Csr& a, const Pieces& pieces, const Operand& x) {
+  const OpRecorder on{x.where()};
+  const NodeRef sums =
+      frontend::segment_sum(terms_of(a, x, on).values, Access::node(pieces.begins, on.site), on);
+  return Access::make(frontend::segment_sum(sums, Access::node(pieces.rows, on.site), on));
 }
 
 Array matmul(const Dia& a, const Operand& x) {

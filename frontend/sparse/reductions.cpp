@@ -39,10 +39,9 @@ namespace {
 
 /// Canonical rows, prepared for reductions.
 struct Rows {
-  NodeRef data, column;         ///< of the elements
-  NodeRef row, position;        ///< of the elements: the row, and the number in the row
-  NodeRef begins;               ///< of the elements: whether it is the first of its row
-  NodeRef first, last, length;  ///< of the rows: its elements
+  NodeRef data, column;        ///< of the elements
+  NodeRef row, position;       ///< of the elements: the row, and the number in the row
+  NodeRef first, end, length;  ///< of the rows: its elements
   ir::Dim rows;
 };
 
@@ -52,13 +51,10 @@ Rows rows_between(const NodeRef& offsets, ir::Dim count, const OpRecorder& on) {
   made.rows = offsets->shape[0] - ir::Dim(1);
   made.row = frontend::segment_of(offsets, count, on);
   const NodeRef wide = on.cast(offsets, DType::i64);
-  const NodeRef none = record_constant(DType::i64, 0), one = record_constant(DType::i64, 1);
   made.first = on.part(wide, 0, 0, made.rows);
-  const NodeRef end = on.part(wide, 0, ir::Dim(1), made.rows);
-  made.length = on(Op::subtract, end, made.first);
-  made.last = on(Op::maximum, on(Op::subtract, end, one), none);
+  made.end = on.part(wide, 0, ir::Dim(1), made.rows);
+  made.length = on(Op::subtract, made.end, made.first);
   made.position = on(Op::subtract, on.places(count), frontend::pick(made.first, made.row, on));
-  made.begins = on(Op::equal, made.position, none);
   return made;
 }
 
@@ -70,38 +66,34 @@ Rows rows_for(const Csr& a, const OpRecorder& on) {
   return made;
 }
 
-/// The extreme of the stored elements of each row, by cummin or cummax; `fallback` for empty rows.
-NodeRef extreme(const Rows& rows, Op scan, const NodeRef& values, const NodeRef& fallback,
+/// The min or max of the stored elements of each row; `fallback` for empty rows.
+NodeRef extreme(const Rows& rows, Op op, const NodeRef& values, const NodeRef& fallback,
                 const OpRecorder& on) {
-  if (values->shape[0] == ir::Dim(0))
-    return frontend::broadcast_to_shape(fallback, {rows.rows}, on.site);
-  ir::Attributes along;
-  along.axes = {0};
-  const NodeRef running = frontend::record(scan, {values, rows.begins}, along, on.site);
+  const NodeRef found = on.segments(op, values, rows.first, rows.end, 0);
   const NodeRef filled = on(Op::greater, rows.length, record_constant(DType::i64, 0));
-  return on(Op::select, filled, frontend::pick(running, rows.last, on), fallback);
+  return on(Op::select, filled, found, fallback);
 }
 
 /// The extremes of rows, with the zeros that are not stored.
-NodeRef with_zeros(const Rows& rows, const Csr& a, Op scan, const OpRecorder& on) {
+NodeRef with_zeros(const Rows& rows, const Csr& a, Op extremum, const OpRecorder& on) {
   const NodeRef zero = record_constant(rows.data->dtype, 0);
-  const NodeRef stored = extreme(rows, scan, rows.data, zero, on);
+  const NodeRef stored = extreme(rows, extremum, rows.data, zero, on);
   const NodeRef full = on(Op::equal, rows.length, on.extent(ir::Dim(a.shape[1])));
-  const Op op = scan == Op::cummin ? Op::minimum : Op::maximum;
+  const Op op = extremum == Op::min ? Op::minimum : Op::maximum;
   return on(Op::select, full, stored, on(op, stored, zero));
 }
 
-Array extreme_of_rows(const Csr& matrix, Op scan, const SourceLocation& where) {
+Array extreme_of_rows(const Csr& matrix, Op extremum, const SourceLocation& where) {
   const OpRecorder on{where};
   const Csr a = sum_duplicates(matrix, where);
-  return Access::make(with_zeros(rows_for(a, on), a, scan, on));
+  return Access::make(with_zeros(rows_for(a, on), a, extremum, on));
 }
 
-Array place_in_rows(const Csr& matrix, Op scan, const SourceLocation& where) {
+Array place_in_rows(const Csr& matrix, Op extremum, const SourceLocation& where) {
   const OpRecorder on{where};
   const Csr a = sum_duplicates(matrix, where);
   const Rows rows = rows_for(a, on);
-  const NodeRef wanted = with_zeros(rows, a, scan, on);
+  const NodeRef wanted = with_zeros(rows, a, extremum, on);
   const NodeRef columns = on.extent(ir::Dim(a.shape[1]));
   // The first stored element that is equal, NaN for NaN.
   const NodeRef mine = frontend::pick(wanted, rows.row, on);
@@ -109,11 +101,11 @@ Array place_in_rows(const Csr& matrix, Op scan, const SourceLocation& where) {
   const NodeRef equal = on(Op::logical_or, on(Op::equal, rows.data, mine),
                            on(Op::logical_and, is_nan(rows.data), is_nan(mine)));
   const NodeRef stored =
-      extreme(rows, Op::cummin, on(Op::select, equal, rows.column, columns), columns, on);
+      extreme(rows, Op::min, on(Op::select, equal, rows.column, columns), columns, on);
   // The first column that is not stored: where columns do not count from 0.
   const NodeRef gap =
       on(Op::select, on(Op::not_equal, rows.column, rows.position), rows.position, columns);
-  const NodeRef missing = on(Op::minimum, extreme(rows, Op::cummin, gap, columns, on), rows.length);
+  const NodeRef missing = on(Op::minimum, extreme(rows, Op::min, gap, columns, on), rows.length);
   const NodeRef zero = record_constant(rows.data->dtype, 0);
   const NodeRef implicit =
       on(Op::logical_and, on(Op::equal, wanted, zero), on(Op::less, rows.length, columns));
@@ -134,23 +126,19 @@ Array segment_min(const Operand& values, const Array& offsets, const Operand& in
   }
   const NodeRef fallback = frontend::node_of("segment_min", initial, node->dtype);
   const Rows rows = rows_between(bounds, node->shape[0], on);
-  return Access::make(extreme(rows, Op::cummin, node, fallback, on));
+  return Access::make(extreme(rows, Op::min, node, fallback, on));
 }
 
-Array min_of_rows(const Csr& a, SourceLocation where) {
-  return extreme_of_rows(a, Op::cummin, where);
-}
+Array min_of_rows(const Csr& a, SourceLocation where) { return extreme_of_rows(a, Op::min, where); }
 
-Array max_of_rows(const Csr& a, SourceLocation where) {
-  return extreme_of_rows(a, Op::cummax, where);
-}
+Array max_of_rows(const Csr& a, SourceLocation where) { return extreme_of_rows(a, Op::max, where); }
 
 Array argmin_of_rows(const Csr& a, SourceLocation where) {
-  return place_in_rows(a, Op::cummin, where);
+  return place_in_rows(a, Op::min, where);
 }
 
 Array argmax_of_rows(const Csr& a, SourceLocation where) {
-  return place_in_rows(a, Op::cummax, where);
+  return place_in_rows(a, Op::max, where);
 }
 
 Array diagonal(const Csr& a, std::int64_t k, SourceLocation where) {

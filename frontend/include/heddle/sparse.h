@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "heddle/array.h"
@@ -59,6 +60,15 @@ HEDDLE_STRUCT(Coo, data, row, col, shape, canonical)
 HEDDLE_STRUCT(Csr, data, indices, indptr, shape, sorted, canonical)
 HEDDLE_STRUCT(Csc, data, indices, indptr, shape, sorted, canonical)
 HEDDLE_STRUCT(Dia, data, offsets, shape)
+
+/// Where the sums of a product begin, for a matrix with rows that are much longer than the others:
+/// long rows are cut into pieces, which many threads sum.
+struct Pieces {
+  Array begins;  ///< [p + 1]: the elements of piece i are begins[i] .. begins[i + 1] - 1
+  Array rows;    ///< [rows + 1]: the pieces of row i are rows[i] .. rows[i + 1] - 1
+};
+
+HEDDLE_STRUCT(Pieces, begins, rows)
 
 // Construction.
 
@@ -124,6 +134,11 @@ Array segment_min(const Operand& values, const Array& offsets, const Operand& in
 /// a @ x for a vector [n] or a matrix [n, k]. ShapeError if n is not the number of columns.
 Array matmul(const Csr& a, const Operand& x);
 Array matmul(const Dia& a, const Operand& x);
+/// The same, with the pieces of the matrix.
+Array matmul(const Csr& a, const Pieces& pieces, const Operand& x);
+/// The pieces of a matrix that has rows far above the mean, as in a graph with a few hubs; nullopt
+/// for others, whose rows are summed whole. Counts.
+std::optional<Pieces> pieces_of(const Csr& a, SourceLocation where = SourceLocation::current());
 /// a @ b; counts. The rows of the result are sorted. ShapeError.
 Csr matmul(const Csr& a, const Csr& b, SourceLocation where = SourceLocation::current());
 

@@ -136,16 +136,27 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
 
     @property
     def _other(self):
-        """The parts compressed along the other axis. They are kept while the arrays are not written
-        to, so that products with both a matrix and its transpose convert it once."""
+        """The parts compressed along the other axis: products with both a matrix and its transpose
+        convert it once."""
+        return self._keep("other", lambda: _sparse.compress_columns(self._parts))
+
+    def _keep(self, name, make):
+        """What make() returns, which is kept while the arrays are not written to."""
         own = (self.data, self.indices, self.indptr)
-        kept = self.__dict__.get("_kept")
+        kept = self.__dict__.get("_kept", {}).get(name)
         if kept is not None and all(map(_sparse.same_value, own, kept[0])):
             return kept[1]
-        made = _sparse.compress_columns(self._parts)
+        made = make()
         if not _sparse.is_tracing():
-            self._kept = [_sparse.snapshot(array) for array in own], made
+            snapshots = [_sparse.snapshot(array) for array in own]
+            self.__dict__.setdefault("_kept", {})[name] = snapshots, made
         return made
+
+    def _pieces(self, name):
+        """The pieces of the long rows of `_rows_parts` or `_columns_parts`, or None. A trace knows those
+        of a product before it."""
+        parts = getattr(self, name)
+        return self._keep(name, lambda: None if _sparse.is_tracing() else _sparse.pieces_of(parts))
 
     @property
     def _rows_parts(self):

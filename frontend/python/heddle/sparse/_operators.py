@@ -74,7 +74,7 @@ class Operators:
         if x.ndim not in (1, 2) or x.shape[0] != self._extents[1]:
             raise ValueError(f"matmul: dimension mismatch, {self.shape} and {x.shape}")
         made = self if hasattr(self, "_rows_parts") else self.tocsr()
-        return _sparse.csr_matmul(made._rows_parts, x)
+        return _sparse.csr_matmul(made._rows_parts, x, made._pieces("_rows_parts"))
 
     def _times_sparse(self, other):
         if self._flat or other._flat:

@@ -149,18 +149,20 @@ def _of_sparse(A):
         forward = A._times_dense
     else:
         A = A if A.format in ("csr", "csc") else A.tocsr()
-        rows = A._rows_parts
-        forward = lambda x: _sparse.csr_matmul(rows, x)  # noqa: E731
+        rows, pieces = A._rows_parts, A._pieces("_rows_parts")
+        forward = lambda x: _sparse.csr_matmul(rows, x, pieces)  # noqa: E731
     adjoint = []
 
     def backward(x):
         # Converted once, when it is first asked for: outside of the loop, if prepare() was called.
         if not adjoint:
-            transposed = (A if A.format in ("csr", "csc") else A.tocsr())._columns_parts
+            compressed = A if A.format in ("csr", "csc") else A.tocsr()
+            transposed, pieces = compressed._columns_parts, compressed._pieces("_columns_parts")
             if A.dtype.kind == "c":
                 transposed = (hd.conj(transposed[0]), *transposed[1:])
-            adjoint.append(transposed)
-        return _sparse.csr_matmul(adjoint[0], x)
+            adjoint.append((transposed, pieces))
+        transposed, pieces = adjoint[0]
+        return _sparse.csr_matmul(transposed, x, pieces)
 
     made = LinearOperator(A.shape, forward, backward, forward, A.dtype, backward)
     made._prepare = lambda: backward(hd.zeros(A.shape[0], dtype=A.dtype))
