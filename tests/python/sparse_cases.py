@@ -9,6 +9,7 @@ scipy_sparse = pytest.importorskip("scipy.sparse")
 sparse = hd.sparse
 
 DTYPES = ["float32", "float64", "complex64", "complex128", "int32", "int64", "bool"]
+SOME_DTYPES = ["float32", "complex128", "int64", "bool"]  # where kernels are many
 FORMATS = ["csr", "csc", "coo", "dia"]
 KINDS = ["array", "matrix"]
 
@@ -33,6 +34,12 @@ def _few(dtype):
     made[1, 4], made[3, 0] = 1, 1
     return made
 
+
+# (dtype, dtype of the indices)
+WITH_INDICES = [(dtype, "int32") for dtype in DTYPES] + [("float64", "int64"), ("bool", "int64")]
+# (format, dtype): all of CSR's
+WITH_FORMATS = [("csr", dtype) for dtype in DTYPES] + [
+    (format, dtype) for format in FORMATS[1:] for dtype in SOME_DTYPES]
 
 # Dense matrices by name, all for any dtype.
 MATRICES = {

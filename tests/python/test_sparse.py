@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import heddle as hd
-from sparse_cases import DTYPES, FORMATS, KINDS, MATRICES, both, numbers, same, scipy_sparse, sparse, untidy
+from sparse_cases import (FORMATS, KINDS, MATRICES, WITH_FORMATS, WITH_INDICES, both, numbers, same,
+                          scipy_sparse, sparse, untidy)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("format, dtype", WITH_FORMATS)
 @pytest.mark.parametrize("name", MATRICES)
 def test_from_dense_and_back(name, format, dtype):
     dense = MATRICES[name](dtype)
@@ -42,9 +42,8 @@ def test_conversions(name, source, target, kind):
         np.testing.assert_array_equal(hd.asnumpy(made.indices), right.indices)
 
 
-@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("dtype, index", WITH_INDICES)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("format", ["csr", "csc", "coo"])
 def test_from_components(format, dtype, kind, index):
     arrays, shape = untidy(format, dtype, index)

@@ -143,20 +143,27 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
     def _keep(self, name, make):
         """What make() returns, which is kept while the arrays are not written to."""
         own = (self.data, self.indices, self.indptr)
-        kept = self.__dict__.get("_kept", {}).get(name)
+        kept = self._memo.get(name)
         if kept is not None and all(map(_sparse.same_value, own, kept[0])):
             return kept[1]
         made = make()
         if not _sparse.is_tracing():
-            snapshots = [_sparse.snapshot(array) for array in own]
-            self.__dict__.setdefault("_kept", {})[name] = snapshots, made
+            self._memo[name] = [_sparse.snapshot(array) for array in own], made
         return made
 
     def _pieces(self, name):
         """The pieces of the long rows of `_rows_parts` or `_columns_parts`, or None. A trace knows those
         of a product before it."""
         parts = getattr(self, name)
-        return self._keep(name, lambda: None if _sparse.is_tracing() else _sparse.pieces_of(parts))
+        is_own = (name == "_rows_parts") == (self.format == "csr")
+        return self._keep("own pieces" if is_own else "other pieces",
+                          lambda: None if _sparse.is_tracing() else _sparse.pieces_of(parts))
+
+    @property
+    def _memo(self):
+        """By name what was computed from the arrays, and the arrays as they were. A matrix and its
+        transpose share it, since they share their arrays."""
+        return self.__dict__.setdefault("_kept", {})
 
     @property
     def _rows_parts(self):
@@ -198,6 +205,7 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
         other = self._class("csc" if self.format == "csr" else "csr")
         made = other._of(self._parts)
         made._sorted, made._canonical = self._sorted, self._canonical
+        made._kept = self._memo
         return made
 
     def _dense(self):
