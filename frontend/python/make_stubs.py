@@ -23,6 +23,8 @@ from typing import Any, TypeAlias
 
 import numpy
 
+from heddle import sparse as sparse
+
 Device: TypeAlias = str
 Axis: TypeAlias = int | tuple[int, ...] | None
 DTypeLike: TypeAlias = "DType | str | type | numpy.dtype"
