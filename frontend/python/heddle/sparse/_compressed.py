@@ -240,6 +240,10 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
             self._sorted = self._sorted or self._canonical or None
         return self._canonical
 
+    def _is_canonical(self):
+        """The same, and False inside jit if it is not known: a look is cheaper than a sort."""
+        return bool(self._canonical) if _sparse.is_tracing() else self.has_canonical_format
+
     @has_canonical_format.setter
     def has_canonical_format(self, value):
         self._canonical = bool(value)
@@ -260,7 +264,7 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
     def sum_duplicates(self):
         """Adds elements that are stored twice, in place; lines are sorted. Evaluates, and waits for
         the number of elements."""
-        if not self._canonical:
+        if not self._is_canonical():
             self._set_parts(_sparse.sum_duplicates(self._parts))
             self._sorted = self._canonical = True
 

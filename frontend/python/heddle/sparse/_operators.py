@@ -33,6 +33,8 @@ class Operators:
         if own._extents != other._extents or self._flat != other._flat:
             raise ValueError(f"{name}: inconsistent shapes {self.shape} and {other.shape}")
         other = other.asformat(own.format)
+        # Looked at once: then the functions need not sort.
+        own._is_canonical(), other._is_canonical()
         return self._shaped(type(own)._of(getattr(_sparse, function)(own._parts, other._parts)))
 
     def _shaped(self, made):
