@@ -125,3 +125,25 @@ def test_segment_sum():
 def test_products_that_do_not_fit(format, function):
     with pytest.raises(ValueError):
         function(both(format, "array", numbers((4, 6)))[1])
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+@pytest.mark.parametrize("columns", [None, 5])
+def test_rows_far_above_the_mean(format, columns):
+    rng = np.random.default_rng(4)
+    lengths = np.full(3000, 20)
+    lengths[[0, 1500, 2999]] = [20000, 0, 9000]
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    indices = np.concatenate([np.sort(rng.choice(30000, n, replace=False)) for n in lengths])
+    reference = scipy_sparse.csr_array((rng.random(indptr[-1]), indices, indptr), (3000, 30000))
+    a = sparse.csr_array(reference).asformat(format)
+    x = rng.random(30000 if columns is None else (30000, columns))
+    for _ in range(2):
+        np.testing.assert_allclose(np.asarray(a @ hd.asarray(x)), reference @ x, rtol=1e-12)
+    y = rng.random(3000 if columns is None else (3000, columns))
+    np.testing.assert_allclose(np.asarray(a.T @ hd.asarray(y)), reference.T @ y, rtol=1e-12)
+    assert a._pieces("_rows_parts") is not None and a._pieces("_columns_parts") is None
+    jitted = hd.jit(lambda x: a @ x)
+    np.testing.assert_allclose(np.asarray(jitted(hd.asarray(x))), reference @ x, rtol=1e-12)
+    a.data *= 2
+    np.testing.assert_allclose(np.asarray(a @ hd.asarray(x)), 2 * (reference @ x), rtol=1e-12)
