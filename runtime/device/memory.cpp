@@ -128,6 +128,15 @@ void Buffer::used_on(const Stream& stream) {
   }
 }
 
+void Buffer::wait_for_users(const Stream& stream) {
+  std::vector<StreamState*> users;
+  {
+    const std::lock_guard lock(mutex_);
+    users = users_;
+  }
+  for (StreamState* const user : users) stream.wait_for(Stream::of(user));
+}
+
 Buffer::~Buffer() {
   // At exit the driver may already have shut down and released its memory.
   if (chunk_ != nullptr && !backend_of(device()).unusable()) {

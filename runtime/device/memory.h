@@ -37,6 +37,8 @@ class Buffer {
   /// Records that work on a stream other than its own uses the buffer. When the buffer dies, the
   /// pool waits for the work that this stream holds then. Thread-safe.
   void used_on(const Stream& stream);
+  /// Makes a stream wait for this work of other streams, before it overwrites the buffer.
+  void wait_for_users(const Stream& stream);
 
  private:
   friend class BufferRef;

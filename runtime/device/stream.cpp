@@ -184,6 +184,15 @@ void Stream::wait(const Event& event) const {
   }
 }
 
+void Stream::wait_for(const Stream& other) const {
+  if (*this == other || other.idle()) return;
+  if (capturing() && !other.capturing()) {
+    other.synchronize();
+  } else {
+    wait(Event(other));
+  }
+}
+
 void Stream::call_on_host(std::function<void()> function) const {
   if (!is_asynchronous(device())) return function();
   const Backend& backend = backend_of(device());

@@ -69,6 +69,9 @@ class Stream {
   bool capturing() const;
   /// Work enqueued from now on starts after the event, without blocking the host.
   void wait(const Event& event) const;
+  /// Work enqueued from now on starts after what the other stream holds now. A captured graph
+  /// cannot wait for work outside of it, so the host then waits. Throws DeviceError.
+  void wait_for(const Stream& other) const;
   /// Calls the function on another thread when the work enqueued so far is done, and delays later
   /// work until it returns. It must call nothing that uses the device. Captured into a graph, it is
   /// called at each launch. It is not called if the device has failed. On a synchronous device it

@@ -115,7 +115,7 @@ void Frame::wait_for_inputs() {
     if (buffer.is_of(stream_)) continue;
     if (capabilities_of(buffer.device()).asynchronous &&
         (waited == nullptr || !buffer.is_of(waited->stream()))) {
-      wait_for(buffer.stream());
+      stream_.wait_for(buffer.stream());
       waited = &buffer;
     }
     // A captured graph keeps its own references to the buffers.
@@ -123,22 +123,17 @@ void Frame::wait_for_inputs() {
   }
 }
 
-// A captured graph cannot wait for work outside of it, so the host waits.
-void Frame::wait_for(const Stream& other) const {
-  if (captured_ && !other.capturing()) {
-    other.synchronize();
-  } else if (!other.idle()) {
-    stream_.wait(Event(other));
-  }
-}
-
-// Copies donated inputs that have other holders, because the program writes to them in place.
+// The program writes to donated inputs in place: copies those that have other holders, and waits
+// for other streams that still read the others.
 void Frame::own_donated_inputs() {
   for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
     const ProgramOutput& output = program_.outputs[i];
     if (!output.input || !program_.inputs[*output.input].donated) continue;
     const DeviceArray& array = input(*output.input);
-    if (array.buffer.unique() && array.buffer->pooled()) continue;
+    if (array.buffer.unique() && array.buffer->pooled()) {
+      array.buffer->wait_for_users(stream_);
+      continue;
+    }
     const std::size_t bytes = bytes_of(array.type);
     BufferRef memory = allocate(bytes, stream_, prepared_.output_labels[i], lines_.of_output(i));
     copy(memory->pointer(), stream_.device(), start_of(array), stream_.device(), bytes, stream_);

@@ -38,7 +38,6 @@ class Frame {
  private:
   const DeviceArray& input(std::uint32_t index) const;
   void wait_for_inputs();
-  void wait_for(const Stream& other) const;
   void own_donated_inputs();
   void allocate_outputs();
 

@@ -74,6 +74,25 @@ void check_reuse() {
   CHECK(download(result, streams.second) == times(ramp(Readers::count, 1), 2));
 }
 
+/// A call that writes in place waits for those that still read.
+void check_in_place(bool on_own) {
+  const Readers streams;
+  const auto runner = load_scale();
+  passes::Program program =
+      program_of(1, true, {kernel(scale, {input(0), output(0), scalar(1), size()})});
+  program.inputs[0].donated = true;
+  program.outputs[0].input = 0;
+  const auto in_place = load(std::move(program));
+  const DeviceArray a = upload(ramp(Readers::count, 1), streams.own);
+  void* const where = a.buffer->pointer();
+  const DeviceArray read = call(*runner, {&a}, 2, streams.second);
+  const Stream& writer = on_own ? streams.own : streams.third;
+  const DeviceArray written = call(*in_place, {&a}, 5, writer);
+  CHECK(written.buffer->pointer() == where);
+  CHECK(download(written, writer) == times(ramp(Readers::count, 1), 5));
+  CHECK(download(read, streams.second) == times(ramp(Readers::count, 1), 2));
+}
+
 /// Temporaries and outputs of a call die on the call's own stream, whoever lets them go.
 void check_results_read_elsewhere() {
   const Readers streams;
@@ -149,6 +168,7 @@ TEST_CASE("child: readers on other streams" * doctest::skip()) {
     for (const bool warm : {false, true}) check_calls(Readers(), backwards, warm);
   }
   check_reuse();
+  for (const bool on_own : {false, true}) check_in_place(on_own);
   check_results_read_elsewhere();
   check_out_of_memory_waits();
   check_borrowed();
