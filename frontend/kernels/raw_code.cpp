@@ -11,51 +11,42 @@
 #include "frontend/array/access.h"
 #include "frontend/graph/record.h"
 #include "runtime/device/backend.h"
-#include "runtime/device/memory.h"
-#include "runtime/device/stream.h"
+#include "runtime/launch/capture.h"
 
 namespace heddle::frontend {
 
 using runtime::Device;
 using runtime::Stream;
 
-runtime::RawModule& RawCode::module_on(Device device) {
+std::shared_ptr<runtime::RawModule> RawCode::module_on(Device device) {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(loaded_, device, &Loaded::device);
-  if (found != loaded_.end()) return *found->module;
+  if (found != loaded_.end()) return found->module;
   const runtime::ContextScope scope(device);
   loaded_.push_back({device, runtime::backend_of(device).load_raw(source_, device.ordinal)});
-  return *loaded_.back().module;
+  return loaded_.back().module;
 }
 
 namespace {
-
-/// Makes the stream wait for what another one holds now.
-void wait_for(const Stream& stream, const Stream& other) {
-  if (stream == other) return;
-  if (stream.capturing() && !other.capturing()) {
-    other.synchronize();  // a captured graph cannot wait for work outside of it
-  } else if (!other.idle()) {
-    stream.wait(runtime::Event(other));
-  }
-}
-
-bool is_asynchronous(Device device) { return runtime::capabilities_of(device).asynchronous; }
 
 /// A copy of an evaluated array, in the order of the thread's stream.
 NodeRef copied(const NodeRef& node) {
   const runtime::DeviceArray& from = node->value;
   const Device device = from.buffer->device();
+  const ir::ForkSection section;
   const runtime::ContextScope scope(device);
   const Stream stream = Stream::current(device);
+  const runtime::CaptureScope capture(stream);
   const auto bytes = static_cast<std::size_t>(bytes_of(*node));
   runtime::BufferRef to =
       runtime::allocate(bytes, stream, runtime::label_of(from.type, "a copy for a kernel"));
   if (bytes > 0) {
-    if (is_asynchronous(device) && !from.buffer->is_of(stream)) {
-      wait_for(stream, from.buffer->stream());
+    if (capture.active()) {
+      capture.keep({from.buffer, to});  // each launch of the graph copies
+    } else {
       from.buffer->used_on(stream);
     }
+    if (!from.buffer->is_of(stream)) stream.wait_for(from.buffer->stream());
     runtime::copy(to->pointer(), device,
                   static_cast<const std::byte*>(from.buffer->pointer()) + from.offset, device,
                   bytes, stream);
@@ -63,10 +54,21 @@ NodeRef copied(const NodeRef& node) {
   return array_node({from.type, std::move(to), 0});
 }
 
+/// Whether nothing but the variable and the caller refers to its memory.
+bool is_own(const NodeRef& node) {
+  return node->references() <= 2 && node->value.buffer.unique() && node->value.buffer->pooled();
+}
+
+std::string bytes_of_pointer(const std::byte* pointer) {
+  std::string bytes(sizeof pointer, '\0');
+  std::memcpy(bytes.data(), &pointer, sizeof pointer);
+  return bytes;
+}
+
 }  // namespace
 
-void LaunchParameters::add_value(std::string bytes) {
-  values_.push_back(std::move(bytes));
+void LaunchParameters::add_value(std::string bytes, bool integer) {
+  values_.push_back({std::move(bytes), integer});
   arrays_.emplace_back();
 }
 
@@ -74,31 +76,48 @@ void LaunchParameters::add_memory(NodeRef array, std::int64_t offset) {
   const runtime::DeviceArray& value = array->value;
   auto* pointer = static_cast<std::byte*>(value.buffer->pointer());
   if (pointer != nullptr) pointer += value.offset + offset;
-  std::string bytes(sizeof pointer, '\0');
-  std::memcpy(bytes.data(), &pointer, sizeof pointer);
-  values_.push_back(std::move(bytes));
-  arrays_.push_back(std::move(array));
+  values_.push_back({bytes_of_pointer(pointer)});
+  arrays_.push_back({std::move(array), true});
 }
 
-NodeRef LaunchParameters::written(Array& variable) {
+void LaunchParameters::add_read_memory(NodeRef array) {
+  add_memory(std::move(array));
+  arrays_.back().written = false;
+}
+
+void LaunchParameters::add_pointer(void* pointer, Device device) {
+  add_value(bytes_of_pointer(static_cast<std::byte*>(pointer)));
+  foreign_.push_back(device);
+}
+
+NodeRef LaunchParameters::written(Array& variable, const Waiting& waiting) {
   const Cell* const cell = Access::cell(variable);
   const auto known = std::ranges::find(variables_, cell, &std::pair<const Cell*, NodeRef>::first);
   if (known != variables_.end()) return known->second;
-  // Another thread may write while this one computes.
-  while (!Access::raw(variable)->evaluated()) variable.eval();
-  NodeRef node = Access::raw(variable);
-  // One reference is the variable's and one is ours. Other holders keep the current elements.
-  if (node->references() > 2 || !node->value.buffer.unique() || !node->value.buffer->pooled()) {
-    node = copied(node);
-    Access::assign(variable, node);
+  // Another thread may write the variable while this one waits.
+  while (true) {
+    if (!Access::raw(variable)->evaluated()) {
+      const Array value = variable;  // NOLINT(performance-unnecessary-copy-initialization)
+      waiting([&] { value.eval(); });
+      continue;
+    }
+    NodeRef node = Access::raw(variable);
+    // Other holders keep the current elements.
+    if (!is_own(node)) {
+      NodeRef copy;
+      waiting([&] { copy = copied(node); });
+      if (Access::raw(variable).get() != node.get()) continue;
+      Access::assign(variable, copy);
+      node = std::move(copy);
+    }
+    variables_.emplace_back(cell, node);
+    return node;
   }
-  variables_.emplace_back(cell, node);
-  return node;
 }
 
 Device LaunchParameters::device() const {
   const NodeRef* first = nullptr;
-  for (const NodeRef& array : arrays_) {
+  for (const auto& [array, written] : arrays_) {
     if (!array) continue;
     if (first == nullptr) first = &array;
     const Device device = (*first)->value.buffer->device(), other = array->value.buffer->device();
@@ -107,33 +126,74 @@ Device LaunchParameters::device() const {
                                   describe(**first), to_string(device), describe(*array),
                                   to_string(other)));
   }
-  return first != nullptr ? (*first)->value.buffer->device() : runtime::current_device();
+  const Device device = first != nullptr   ? (*first)->value.buffer->device()
+                        : foreign_.empty() ? runtime::current_device()
+                                           : foreign_.front();
+  for (const Device& other : foreign_) {
+    if (other == device) continue;
+    throw DeviceError(fmt::format(
+        "the kernel's arrays are on several devices: {}, and another library's memory on {}",
+        to_string(device), to_string(other)));
+  }
+  return device;
+}
+
+std::vector<runtime::BufferRef> LaunchParameters::buffers() const {
+  std::vector<runtime::BufferRef> out;
+  for (const auto& [array, written] : arrays_) {
+    if (array) out.push_back(array->value.buffer);
+  }
+  return out;
+}
+
+void LaunchParameters::wait_for_arrays(const Stream& stream) const {
+  for (const auto& [array, written] : arrays_) {
+    if (!array) continue;
+    runtime::Buffer& buffer = *array->value.buffer;
+    if (!buffer.is_of(stream)) stream.wait_for(buffer.stream());
+    if (written) buffer.wait_for_users(stream);
+  }
+}
+
+void LaunchParameters::let_arrays_wait(const Stream& stream) const {
+  for (const auto& [array, written] : arrays_) {
+    if (!array || array->value.buffer->is_of(stream)) continue;
+    array->value.buffer->used_on(stream);
+    array->value.buffer->stream().wait_for(stream);
+  }
+}
+
+/// False if the launch is captured into a graph.
+bool LaunchParameters::enqueue(const std::shared_ptr<runtime::RawModule>& module,
+                               const std::string& kernel, const runtime::LaunchShape& shape,
+                               void* stream) const {
+  const Device on = device();
+  const runtime::RawFunction& function = module->function(kernel);
+  const ir::ForkSection section;
+  const runtime::ContextScope scope(on);
+  const Stream own = Stream::current(on);
+  const Stream launched =
+      stream == nullptr ? own : Stream::borrow(on, static_cast<runtime::StreamHandle>(stream));
+  launched.wait_for(own);
+  const runtime::CaptureScope capture(launched);
+  wait_for_arrays(launched);
+  if (capture.active()) capture.keep(buffers(), module);
+  function.launch(shape, values_, launched);
+  if (capture.active()) {
+    if (own.capturing()) own.wait_for(launched);  // the same capture, which ends on this stream
+    return false;
+  }
+  own.wait_for(launched);
+  let_arrays_wait(launched);
+  return true;
 }
 
 void LaunchParameters::launch(RawCode& code, const std::string& kernel,
                               const runtime::LaunchShape& shape, void* stream) const {
   const Device on = device();
-  const runtime::RawFunction& function = code.module_on(on).function(kernel);
-  const runtime::ContextScope scope(on);
-  const Stream own = Stream::current(on);
-  const Stream launched =
-      stream == nullptr ? own : Stream::borrow(on, static_cast<runtime::StreamHandle>(stream));
-  wait_for(launched, own);
-  for (const NodeRef& array : arrays_) {
-    if (array && !array->value.buffer->is_of(launched))
-      wait_for(launched, array->value.buffer->stream());
-  }
-  std::vector<void*> pointers;
-  for (const std::string& value : values_)
-    pointers.push_back(const_cast<char*>(value.data()));  // the driver only reads them
-  function.launch(shape, pointers.data(), launched);
-  if (launched.capturing()) return;
-  wait_for(own, launched);
-  for (const NodeRef& array : arrays_) {
-    if (!array || array->value.buffer->is_of(launched)) continue;
-    array->value.buffer->used_on(launched);
-    wait_for(array->value.buffer->stream(), launched);
-  }
+  // During a capture the driver would forbid loading and waiting.
+  const runtime::RelaxedCaptureScope relaxed(on);
+  if (enqueue(code.module_on(on), kernel, shape, stream)) runtime::unload_abandoned_modules();
 }
 
 }  // namespace heddle::frontend

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ std::array<std::uint32_t, 3> checked(const char* what, const LaunchExtents& exte
 template <class Use>
 auto on_current_device(RawCode& code, const std::string& kernel, const Use& use) {
   const runtime::Device device = runtime::current_device();
-  const runtime::RawFunction& function = code.module_on(device).function(kernel);
+  const auto module = code.module_on(device);
+  const runtime::RawFunction& function = module->function(kernel);
   const runtime::ContextScope scope(device);
   return use(function);
 }
@@ -79,9 +81,9 @@ void RawKernel::operator()(LaunchExtents grid, LaunchExtents block,
     } else if (argument.read_ != nullptr) {
       static_cast<void>(Access::node(*argument.read_, where));
       argument.read_->eval();
-      parameters.add_memory(Access::raw(*argument.read_));
+      parameters.add_read_memory(Access::raw(*argument.read_));
     } else {
-      parameters.add_value(argument.bytes_);
+      parameters.add_value(argument.bytes_, argument.integer_);
     }
   }
   launch(grid, block, parameters, options);
@@ -135,7 +137,8 @@ RawModule::RawModule(std::string_view code, const RawOptions& options, SourceLoc
 
 RawModule RawModule::load(const std::string& path, bool enable_cooperative_groups,
                           SourceLocation where) {
-  return RawModule(code_of({.name = path, .path = path},
+  // Read at the first launch, when the working folder may be another one.
+  return RawModule(code_of({.name = path, .path = std::filesystem::absolute(path).string()},
                            {.enable_cooperative_groups = enable_cooperative_groups}, where));
 }
 
@@ -145,10 +148,10 @@ RawKernel RawModule::get_function(std::string_view name) const {
 
 RawGlobal RawModule::get_global(std::string_view name) const {
   const runtime::Device device = runtime::current_device();
-  const runtime::RawModule& module = code_->module_on(device);
+  const auto module = code_->module_on(device);
   const runtime::ContextScope scope(device);
-  const runtime::DeviceVariable variable = module.variable(std::string(name));
-  return {variable.pointer, variable.bytes, to_string(device), code_};
+  const runtime::DeviceVariable variable = module->variable(std::string(name));
+  return {variable.pointer, variable.bytes, to_string(device), module};
 }
 
 void RawModule::compile() const { code_->module_on(runtime::current_device()); }

@@ -1,7 +1,13 @@
 #include "runtime/cuda/headers.h"
 
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <unordered_set>
 
 #include "ir/base/fork_gate.h"
@@ -42,52 +48,98 @@ std::vector<std::string> find_toolkit_headers() {
   return {};
 }
 
-/// The next file that the text names in an #include, which is removed from the text.
+/// The number that a header gives a macro, as text; empty if there is none.
+std::string number_of(const fs::path& header, std::string_view macro) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 24;
+  std::string text;
+  cache::FileFacts facts;
+  if (cache::read_file(header.string(), most, text, facts) != 0) return {};
+  const auto found = text.find("#define " + std::string(macro) + " ");
+  if (found == std::string::npos) return {};
+  const auto begin = text.find_first_of("0123456789", found);
+  const auto end = text.find_first_not_of("0123456789", begin);
+  return begin == std::string::npos ? std::string() : text.substr(begin, end - begin);
+}
+
+std::string find_toolkit_version() {
+  std::string out;
+  for (const std::string& folder : toolkit_headers()) {
+    out += number_of(fs::path(folder) / "cuda_runtime_api.h", "CUDART_VERSION") + ".";
+    out += number_of(fs::path(folder) / "cuda/std/__cccl/version.h", "CCCL_VERSION") + ".";
+  }
+  return out;
+}
+
+/// An #include.
 struct Include {
   std::string_view name;
   bool quoted = false;
+  bool macro = false;  ///< a macro gives the name
 };
-std::optional<Include> next_include(std::string_view& text) {
+
+bool begins_line(std::string_view text, std::size_t position) {
+  while (position > 0 && (text[position - 1] == ' ' || text[position - 1] == '\t')) --position;
+  return position == 0 || text[position - 1] == '\n';
+}
+
+/// The next #include of the text, from `position` on, which moves behind it.
+std::optional<Include> next_include(std::string_view text, std::size_t& position) {
   constexpr std::string_view word = "include", blanks = " \t";
-  const auto skip_blanks = [&] {
-    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  };
-  while (!text.empty()) {
-    const auto hash = text.find('#');
-    text.remove_prefix(hash == std::string_view::npos ? text.size() : hash + 1);
+  while (true) {
+    const auto hash = text.find('#', position);
+    if (hash == std::string_view::npos) return std::nullopt;
+    position = hash + 1;
+    std::string_view rest = text.substr(position);
+    const auto skip_blanks = [&] {
+      rest.remove_prefix(std::min(rest.find_first_not_of(blanks), rest.size()));
+    };
     skip_blanks();
-    if (!text.starts_with(word)) continue;
-    text.remove_prefix(word.size());
+    if (!rest.starts_with(word)) continue;
+    rest.remove_prefix(word.size());
     skip_blanks();
-    if (text.empty() || (text[0] != '"' && text[0] != '<')) continue;
-    const bool quoted = text[0] == '"';
-    const auto end = text.find(quoted ? '"' : '>', 1);
+    if (rest.empty()) continue;
+    if (rest[0] != '"' && rest[0] != '<') {
+      const bool name = rest[0] == '_' || std::isalpha(static_cast<unsigned char>(rest[0])) != 0;
+      if (name && begins_line(text, hash)) return Include{{}, false, true};
+      continue;
+    }
+    const bool quoted = rest[0] == '"';
+    const auto end = rest.find(quoted ? '"' : '>', 1);
     if (end == std::string_view::npos) continue;
-    const Include found{text.substr(1, end - 1), quoted};
-    text.remove_prefix(end);
-    return found;
+    position = static_cast<std::size_t>(rest.data() - text.data()) + end;
+    return Include{rest.substr(1, end - 1), quoted};
   }
-  return std::nullopt;
 }
 
 /// Hashes files and what they include, each once.
 class IncludeHash {
  public:
-  explicit IncludeHash(const std::vector<std::string>& folders) : folders_(folders) {}
+  IncludeHash(const std::vector<std::string>& folders, const std::vector<std::string>& toolkit)
+      : folders_(folders), toolkit_(toolkit) {}
 
   void add_includes(std::string_view text, const fs::path& own_folder) {
-    while (const std::optional<Include> include = next_include(text)) {
-      if (include->quoted && add_file(own_folder / include->name, include->name)) continue;
-      add_named(include->name);
+    std::size_t position = 0;
+    while (const std::optional<Include> include = next_include(text, position)) {
+      if (include->macro) {
+        found_.all_names_known = false;
+      } else {
+        add(*include, own_folder);
+      }
     }
   }
-  void add_named(std::string_view name) {
-    if (add_file(name, name)) return;  // in the working folder
+  void add(const Include& include, const fs::path& own_folder) {
+    if (include.quoted && add_file(own_folder / include.name, include.name)) return;
     for (const std::string& folder : folders_) {
-      if (add_file(fs::path(folder) / name, name)) return;
+      if (add_file(fs::path(folder) / include.name, include.name)) return;
+    }
+    for (const std::string& folder : toolkit_) {
+      if (is_file(fs::path(folder) / include.name)) found_.uses_toolkit = true;
     }
   }
-  std::string finish() { return hasher_.finish().hex(); }
+  Includes finish() {
+    found_.hash = hasher_.finish().hex();
+    return found_;
+  }
 
  private:
   /// False if there is no such file.
@@ -104,9 +156,24 @@ class IncludeHash {
   }
 
   const std::vector<std::string>& folders_;
+  const std::vector<std::string>& toolkit_;
   std::unordered_set<std::string> seen_;
   ir::Hasher hasher_;
+  Includes found_;
 };
+
+/// The value of an option: behind its name and a blank or =, or else the next option.
+std::optional<std::string> value_of(std::span<const std::string> options, std::size_t& i,
+                                    std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (!options[i].starts_with(name)) continue;
+    const std::string_view value = std::string_view(options[i]).substr(name.size());
+    const auto begin = value.find_first_not_of(" =");
+    if (begin != std::string_view::npos) return std::string(value.substr(begin));
+    if (i + 1 < options.size()) return options[++i];
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -115,10 +182,27 @@ const std::vector<std::string>& toolkit_headers() {
   return folders.get(find_toolkit_headers);
 }
 
-std::string hash_of_includes(std::string_view text, const std::vector<std::string>& extra,
-                             const std::vector<std::string>& folders) {
-  IncludeHash hash(folders);
-  for (const std::string& name : extra) hash.add_named(name);
+const std::string& toolkit_version() {
+  static constinit ir::LazyStatic<std::string> version;
+  return version.get(find_toolkit_version);
+}
+
+IncludeOptions include_options(const std::vector<std::string>& options) {
+  IncludeOptions out;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (auto folder = value_of(options, i, {"-I", "--include-path"})) {
+      out.folders.push_back(*std::move(folder));
+    } else if (auto file = value_of(options, i, {"-include", "--pre-include"})) {
+      out.files.push_back(*std::move(file));
+    }
+  }
+  return out;
+}
+
+Includes includes_of(std::string_view text, const IncludeOptions& options,
+                     const std::vector<std::string>& toolkit_folders) {
+  IncludeHash hash(options.folders, toolkit_folders);
+  for (const std::string& file : options.files) hash.add({file, true}, ".");
   hash.add_includes(text, ".");
   return hash.finish();
 }

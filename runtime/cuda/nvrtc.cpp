@@ -277,17 +277,21 @@ UnitResult compile_unit(const Unit& unit, std::string_view architecture) {
   std::vector<const char*> options;
   for (const std::string& option : out.options) options.push_back(option.c_str());
 
+  const ir::ForkSection section;  // NVRTC has internal locks
   const ProgramOwner program(api, unit);
-  const auto check = [&](Result result, const char* call, const std::string& expression) {
-    if (result == Result::success) return;
-    throw DeviceError(fmt::format("{} failed for the name expression {}: {}", call, expression,
-                                  api.nvrtcGetErrorString(result)));
+  // False if NVRTC refuses the name expression, which the log then says.
+  const auto accepts = [&](Result result, const char* call, const std::string& expression) {
+    if (result == Result::success) return true;
+    out.compiled = false;
+    out.binary.log = fmt::format("{} failed for the name expression {}: {}", call, expression,
+                                 api.nvrtcGetErrorString(result));
+    return false;
   };
   for (const std::string& expression : unit.expressions) {
-    check(api.nvrtcAddNameExpression(program.get(), expression.c_str()), "nvrtcAddNameExpression",
-          expression);
+    if (!accepts(api.nvrtcAddNameExpression(program.get(), expression.c_str()),
+                 "nvrtcAddNameExpression", expression))
+      return out;
   }
-  const ir::ForkSection section;  // NVRTC has internal locks
   const Result result =
       api.nvrtcCompileProgram(program.get(), static_cast<int>(options.size()), options.data());
   Binary& binary = out.binary;
@@ -304,8 +308,9 @@ UnitResult compile_unit(const Unit& unit, std::string_view architecture) {
                      : program.read(api.nvrtcGetPTXSize, api.nvrtcGetPTX);
   for (const std::string& expression : unit.expressions) {
     const char* symbol = nullptr;
-    check(api.nvrtcGetLoweredName(program.get(), expression.c_str(), &symbol),
-          "nvrtcGetLoweredName", expression);
+    if (!accepts(api.nvrtcGetLoweredName(program.get(), expression.c_str(), &symbol),
+                 "nvrtcGetLoweredName", expression))
+      return out;
     out.symbols.emplace_back(symbol);
   }
   if (!binary.log.empty()) log().debug("NVRTC on {}: {}", unit.file, binary.log);

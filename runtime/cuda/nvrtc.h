@@ -75,7 +75,7 @@ struct UnitResult {
   std::vector<std::string> symbols{};  ///< for each expression, its name in the binary
 };
 /// Compiles a unit. Throws DeviceError if there is no NVRTC, or it does not support the
-/// architecture or an expression. Thread-safe; calls run in parallel.
+/// architecture. Thread-safe; calls run in parallel.
 UnitResult compile_unit(const Unit& unit, std::string_view architecture);
 
 /// Compiles one translation unit without an include path. `name` is used in messages. Throws

@@ -30,18 +30,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The value of an option that is written as one word, "-Ifolder" or "--include-path=folder".
-std::optional<std::string> value_of(std::string_view option, std::string_view short_name,
-                                    std::string_view long_name) {
-  for (const std::string_view name : {short_name, long_name}) {
-    if (!option.starts_with(name)) continue;
-    std::string_view value = option.substr(name.size());
-    const auto begin = value.find_first_not_of(" =");
-    if (begin != std::string_view::npos) return std::string(value.substr(begin));
-  }
-  return std::nullopt;
-}
-
 /// The options that Heddle adds unless the user chooses.
 std::vector<std::string> default_options(const std::vector<std::string>& given) {
   const bool has_standard = std::ranges::any_of(given, [](const std::string& option) {
@@ -55,20 +43,20 @@ std::vector<std::string> default_options(const std::vector<std::string>& given) 
 /// Headers of CuPy's that are Heddle's own.
 std::vector<nvrtc::Header> headers() { return {{"cupy/complex.cuh", codegen::complex_header()}}; }
 
-std::vector<std::string> include_options() {
+std::vector<std::string> toolkit_options() {
   std::vector<std::string> out;
   for (const std::string& folder : toolkit_headers()) out.push_back("-I" + folder);
   return out;
 }
 
-std::string hash_of_includes(const RawSource& source) {
-  std::vector<std::string> folders, first;
-  for (const std::string& option : source.options) {
-    if (auto folder = value_of(option, "-I", "--include-path")) folders.push_back(*folder);
-    if (auto file = value_of(option, "-include", "--pre-include")) first.push_back(*file);
-  }
-  folders.insert(folders.end(), toolkit_headers().begin(), toolkit_headers().end());
-  return cuda::hash_of_includes(source.code, first, folders);
+Includes includes_in(const RawSource& source) {
+  return includes_of(source.code, include_options(source.options), toolkit_headers());
+}
+
+/// Whether code may be used that was compiled with this version of the toolkit's headers: empty if
+/// it used none. Where there is no toolkit, the code is right for all that is known.
+bool suits_toolkit(const std::string& version) {
+  return version.empty() || toolkit_version().empty() || version == toolkit_version();
 }
 
 std::optional<RawImage> load(const cache::Key& key) {
@@ -76,6 +64,7 @@ std::optional<RawImage> load(const cache::Key& key) {
   if (!entry) return std::nullopt;
   const Json facts = Json::parse(entry->facts, nullptr, false);
   if (!facts.is_object() || !facts.contains("symbols")) return std::nullopt;
+  if (!suits_toolkit(facts.value("toolkit", ""))) return std::nullopt;
   RawImage image;
   image.module.kind = entry->kind;
   image.module.bytes = std::move(entry->payload);
@@ -87,8 +76,10 @@ std::optional<RawImage> load(const cache::Key& key) {
 }
 
 void save(const RawSource& source, const cache::Key& key, const RawImage& image) {
-  const Json facts{
-      {"compiler", nvrtc::version()}, {"kernels", {source.name}}, {"symbols", Json(image.symbols)}};
+  const Json facts{{"compiler", nvrtc::version()},
+                   {"kernels", {source.name}},
+                   {"symbols", Json(image.symbols)},
+                   {"toolkit", includes_in(source).uses_toolkit ? toolkit_version() : ""}};
   cache::Store::global().save(key, image.module.kind, facts.dump(), image.module.bytes);
 }
 
@@ -114,7 +105,7 @@ RawImage compile(const RawSource& source, const ir::Target& target) {
   const CompileTimer timer;
   ir::dump("cuda", source.name, [&] { return source.code; });
   nvrtc::Unit unit{source.code, source.name, source.options, source.expressions, headers()};
-  for (auto& more : {default_options(source.options), include_options()})
+  for (auto& more : {default_options(source.options), toolkit_options()})
     unit.options.insert(unit.options.end(), more.begin(), more.end());
   if (fault::point(fault::Kind::compile)) throw failure(source, unit.options, "injected fault");
   nvrtc::UnitResult result = nvrtc::compile_unit(unit, target.architecture);
@@ -140,9 +131,25 @@ RawImage read(const RawSource& source) {
   return image;
 }
 
+/// Names the kernel, for reports.
+RawImage named(RawImage image, const RawSource& source, const std::optional<cache::Key>& key) {
+  image.module.kernels = {source.name};
+  if (key) image.module.entry = key->hash.hex();
+  return image;
+}
+
+std::string missing(const RawSource& source, const std::optional<cache::Key>& key) {
+  return fmt::format("HEDDLE_NO_COMPILE=1, but kernel {} is not in the cache: {}", source.name,
+                     key ? cache::Store::global().explain_miss(*key)
+                         : "a macro names a file that it includes, so it is never kept there");
+}
+
 }  // namespace
 
-cache::Key raw_key(const RawSource& source, const ir::Target& target) {
+std::optional<cache::Key> raw_key(const RawSource& source, const ir::Target& target) {
+  if (!source.path.empty()) return std::nullopt;
+  const Includes includes = includes_in(source);
+  if (!includes.all_names_known) return std::nullopt;
   cache::KeyBuilder key;
   key.add("kind", "raw module").add("architecture", target.architecture);
   for (const std::string& option : default_options(source.options)) key.add("option", option);
@@ -150,31 +157,30 @@ cache::Key raw_key(const RawSource& source, const ir::Target& target) {
   for (const std::string& expression : source.expressions) key.add("expression", expression);
   for (const nvrtc::Header& header : headers())
     key.add(header.name, ir::hash_of(header.text).hex());
-  key.add("includes", hash_of_includes(source)).add("source", source.code);
+  key.add("includes", includes.hash).add("source", source.code);
   return key.finish();
 }
 
-RawImage make_raw_image(const RawSource& source, const ir::Target& target) {
+RawImage compile_raw_image(const RawSource& source, const ir::Target& target,
+                           const std::optional<cache::Key>& key) {
+  RawImage image = compile(source, target);
+  if (key) save(source, *key, image);
+  return named(std::move(image), source, key);
+}
+
+RawImage make_raw_image(const RawSource& source, const ir::Target& target,
+                        const std::optional<cache::Key>& key) {
   const ir::Span span(ir::Phase::compile, source.name);
-  RawImage image;
-  if (!source.path.empty()) {
-    image = read(source);
-  } else {
-    const cache::Key key = raw_key(source, target);
+  const auto made = [&] {
+    if (!source.path.empty()) return named(read(source), source, key);
     static const bool rebuild = ir::flag(ir::Variable::rebuild, false);
-    std::optional<RawImage> cached = rebuild ? std::nullopt : load(key);
-    if (!cached) {
-      if (compiling_is_forbidden()) {
-        throw CompileError(fmt::format("HEDDLE_NO_COMPILE=1, but kernel {} is not in the cache: {}",
-                                       source.name, cache::Store::global().explain_miss(key)));
-      }
-      cached = compile(source, target);
-      save(source, key, *cached);
+    if (key && !rebuild) {
+      if (auto cached = load(*key)) return named(*std::move(cached), source, key);
     }
-    image = *std::move(cached);
-    image.module.entry = key.hash.hex();
-  }
-  image.module.kernels = {source.name};
+    if (compiling_is_forbidden()) throw CompileError(missing(source, key));
+    return compile_raw_image(source, target, key);
+  };
+  RawImage image = made();
   if (ir::SpanData* const told = span.data()) {
     told->source = image.module.built ? "compiled" : "disk";
     told->bytes = image.module.bytes.size();

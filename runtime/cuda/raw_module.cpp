@@ -1,17 +1,24 @@
 #include "runtime/cuda/raw_module.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "heddle/error.h"
 
 #include "runtime/cuda/devices.h"
+#include "runtime/cuda/kernel_parameters.h"
+#include "runtime/cuda/loaded_code.h"
 #include "runtime/launch/launcher.h"
-#include "runtime/launch/load_module.h"
 
 namespace heddle::runtime::cuda {
 
@@ -20,9 +27,13 @@ namespace {
 class CudaFunction final : public RawFunction {
  public:
   CudaFunction(std::string name, FunctionHandle handle, bool cooperative)
-      : name_(std::move(name)), handle_(handle), cooperative_(cooperative) {}
+      : name_(std::move(name)),
+        handle_(handle),
+        cooperative_(cooperative),
+        sizes_(parameter_sizes(handle)) {}
 
-  void launch(const LaunchShape& shape, void** parameters, const Stream& stream) const override;
+  void launch(const LaunchShape& shape, std::span<const LaunchValue> values,
+              const Stream& stream) const override;
   int attribute(KernelAttribute attribute) const override {
     int value = 0;
     driver().func_get_attribute(&value, static_cast<FunctionAttribute>(attribute), handle_);
@@ -34,6 +45,7 @@ class CudaFunction final : public RawFunction {
 
  private:
   void check(const LaunchShape& shape) const;
+  void enqueue(const LaunchShape& shape, void** parameters, const Stream& stream) const;
   [[noreturn]] void fail(const std::string& what) const {
     throw ValueError(fmt::format("{}: {}", name_, what));
   }
@@ -41,6 +53,7 @@ class CudaFunction final : public RawFunction {
   std::string name_;
   FunctionHandle handle_;
   bool cooperative_;
+  std::optional<std::vector<std::size_t>> sizes_;  ///< of the parameters; nullopt: unknown
 };
 
 /// Names what a driver would refuse as an invalid value.
@@ -69,9 +82,25 @@ void CudaFunction::check(const LaunchShape& shape) const {
   }
 }
 
-void CudaFunction::launch(const LaunchShape& shape, void** parameters, const Stream& stream) const {
+void CudaFunction::launch(const LaunchShape& shape, std::span<const LaunchValue> values,
+                          const Stream& stream) const {
   check(shape);
+  if (sizes_) check_values(name_, *sizes_, values);
+  std::vector<std::string> bytes;
+  for (const LaunchValue& value : values) {
+    // The driver reads as many bytes as the parameter has, perhaps more than there are.
+    constexpr std::size_t largest_scalar = 16;
+    bytes.push_back(value.bytes);
+    bytes.back().resize(std::max(largest_scalar, value.bytes.size()));
+  }
+  std::vector<void*> parameters;
+  for (std::string& each : bytes) parameters.push_back(each.data());
   count_launch(name_);
+  enqueue(shape, parameters.data(), stream);
+}
+
+void CudaFunction::enqueue(const LaunchShape& shape, void** parameters,
+                           const Stream& stream) const {
   const auto [grid_x, grid_y, grid_z] = shape.grid;
   const auto [block_x, block_y, block_z] = shape.block;
   if (!cooperative_) {
@@ -99,15 +128,11 @@ void CudaFunction::launch(const LaunchShape& shape, void** parameters, const Str
 }  // namespace
 
 CudaRawModule::CudaRawModule(const RawSource& source, int ordinal)
-    : name_(source.name), cooperative_(source.cooperative) {
-  RawImage image = make_raw_image(source, target_of(ordinal));
-  symbols_ = std::move(image.symbols);
-  module_ = load_module<CudaModule>(image.module, ordinal);
-}
+    : name_(source.name), cooperative_(source.cooperative), code_(loaded_code(source, ordinal)) {}
 
 const std::string& CudaRawModule::symbol_of(const std::string& name) const {
-  const auto found = symbols_.find(name);
-  return found == symbols_.end() ? name : found->second;
+  const auto found = code_->symbols.find(name);
+  return found == code_->symbols.end() ? name : found->second;
 }
 
 const RawFunction& CudaRawModule::function(const std::string& name) {
@@ -115,8 +140,8 @@ const RawFunction& CudaRawModule::function(const std::string& name) {
   std::unique_ptr<RawFunction>& function = functions_[name];
   if (function) return *function;
   try {
-    function =
-        std::make_unique<CudaFunction>(name, module_->function(symbol_of(name)), cooperative_);
+    function = std::make_unique<CudaFunction>(name, code_->module->function(symbol_of(name)),
+                                              cooperative_);
   } catch (const DeviceError& failure) {
     functions_.erase(name);
     throw DeviceError(fmt::format(
@@ -131,7 +156,7 @@ DeviceVariable CudaRawModule::variable(const std::string& name) const {
   DevicePointer pointer = 0;
   DeviceVariable variable;
   const Result result = driver().module_get_global.attempt(
-      &pointer, &variable.bytes, module_->handle(), symbol_of(name).c_str());
+      &pointer, &variable.bytes, code_->module->handle(), symbol_of(name).c_str());
   if (result == Result::not_found) {
     throw DeviceError(fmt::format(
         "{}: the module has no variable {}. A variable is found by its name if it is extern \"C\".",

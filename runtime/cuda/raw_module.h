@@ -5,16 +5,18 @@
 #include <string>
 
 #include "ir/base/fork_gate.h"
-#include "runtime/cuda/module.h"
-#include "runtime/cuda/raw_image.h"
+#include "runtime/compile/raw_source.h"
 #include "runtime/launch/raw_module.h"
 
 namespace heddle::runtime::cuda {
 
+struct LoadedCode;
+
 /// A user's kernels on a GPU.
 class CudaRawModule final : public RawModule {
  public:
-  /// Compiles and loads. Throws CompileError, DeviceError, FileError.
+  /// Compiles and loads, unless the same code is loaded. Throws CompileError, DeviceError,
+  /// FileError.
   CudaRawModule(const RawSource& source, int ordinal);
 
   const RawFunction& function(const std::string& name) override;
@@ -25,8 +27,7 @@ class CudaRawModule final : public RawModule {
 
   std::string name_;
   bool cooperative_;
-  std::map<std::string, std::string> symbols_;
-  std::unique_ptr<CudaModule> module_;
+  std::shared_ptr<const LoadedCode> code_;
   ir::Mutex mutex_;  ///< guards functions_
   std::map<std::string, std::unique_ptr<RawFunction>> functions_;
 };

@@ -11,12 +11,14 @@ namespace heddle::runtime {
 namespace {
 
 using Buffers = std::vector<BufferRef>;
+using Modules = std::vector<std::shared_ptr<const void>>;
 
-/// Buffers of destroyed graphs. The driver reports the destruction on a thread that must not call
-/// the driver, so the buffers return to their pools at the next capture.
+/// What destroyed graphs have kept. The driver reports the destruction on a thread that must not
+/// call the driver, so the buffers return to their pools at the next capture.
 struct Abandoned {
   ir::Mutex mutex;
   Buffers buffers;
+  Modules modules;
 };
 
 Abandoned& abandoned() {
@@ -24,19 +26,22 @@ Abandoned& abandoned() {
   return *instance;
 }
 
-class CapturedBuffers final : public GraphResource {
+class Kept final : public GraphResource {
  public:
-  explicit CapturedBuffers(Buffers buffers) : buffers_(std::move(buffers)) {}
+  Kept(Buffers buffers, std::shared_ptr<const void> module)
+      : buffers_(std::move(buffers)), module_(std::move(module)) {}
   void on_graph_destroyed() override {
     const std::lock_guard lock(abandoned().mutex);
     for (BufferRef& buffer : buffers_) abandoned().buffers.push_back(std::move(buffer));
+    if (module_) abandoned().modules.push_back(std::move(module_));
   }
 
  private:
   Buffers buffers_;
+  std::shared_ptr<const void> module_;
 };
 
-void release_abandoned() {
+void release_abandoned_buffers() {
   Buffers buffers;
   const std::lock_guard lock(abandoned().mutex);
   buffers.swap(abandoned().buffers);
@@ -57,11 +62,17 @@ RelaxedCaptureScope::RelaxedCaptureScope(Device device)
 
 RelaxedCaptureScope::~RelaxedCaptureScope() { backend_.restore_capturing(mode_); }
 
-void CaptureScope::keep(Buffers buffers) const {
-  release_abandoned();
+void CaptureScope::keep(Buffers buffers, std::shared_ptr<const void> module) const {
+  release_abandoned_buffers();
   backend_of(stream_.device())
       .retain_by_captured_graph(stream_.handle(),
-                                std::make_unique<CapturedBuffers>(std::move(buffers)));
+                                std::make_unique<Kept>(std::move(buffers), std::move(module)));
+}
+
+void unload_abandoned_modules() {
+  Modules modules;
+  const std::lock_guard lock(abandoned().mutex);
+  modules.swap(abandoned().modules);
 }
 
 }  // namespace heddle::runtime

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "runtime/device/memory.h"
@@ -20,15 +21,19 @@ class CaptureScope {
   CaptureScope& operator=(const CaptureScope&) = delete;
 
   bool active() const { return active_; }
-  /// Keeps the buffers as long as the captured graph and everything instantiated from it. Throws
-  /// DeviceError.
-  void keep(std::vector<BufferRef> buffers) const;
+  /// Keeps the buffers, and the module of the kernels, as long as the captured graph and everything
+  /// instantiated from it. Throws DeviceError.
+  void keep(std::vector<BufferRef> buffers, std::shared_ptr<const void> module = nullptr) const;
 
  private:
   const Stream& stream_;
   bool active_;
   int mode_ = 0;
 };
+
+/// Unloads the modules that only destroyed graphs have kept. This waits for the device, so call it
+/// outside of captures.
+void unload_abandoned_modules();
 
 /// While an instance lives, this thread may query events and wait for them during a graph capture.
 /// This does not interfere with the capture.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "runtime/device/stream.h"
@@ -15,6 +16,12 @@ struct LaunchShape {
   std::array<std::uint32_t, 3> grid = {1, 1, 1};   ///< blocks
   std::array<std::uint32_t, 3> block = {1, 1, 1};  ///< threads of a block
   std::uint32_t shared_bytes = 0;                  ///< dynamic shared memory of a block
+};
+
+/// The value of a kernel's parameter.
+struct LaunchValue {
+  std::string bytes;
+  bool integer = false;  ///< a parameter of fewer bytes takes it if the number fits
 };
 
 /// A number that the driver knows of a kernel. The values are CUfunction_attribute's.
@@ -35,9 +42,10 @@ enum class KernelAttribute : std::uint8_t {
 class RawFunction {
  public:
   virtual ~RawFunction() = default;
-  /// `parameters` points to the value of each parameter. ValueError for extents that the device
-  /// does not allow; DeviceError.
-  virtual void launch(const LaunchShape& shape, void** parameters, const Stream& stream) const = 0;
+  /// ValueError for extents that the device does not allow and, where the driver knows the
+  /// parameters, for values that do not fit them; DeviceError.
+  virtual void launch(const LaunchShape& shape, std::span<const LaunchValue> values,
+                      const Stream& stream) const = 0;
   /// Throws DeviceError.
   virtual int attribute(KernelAttribute attribute) const = 0;
   /// Throws DeviceError, also for attributes that cannot be set.

@@ -4,12 +4,15 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "frontend/array/access.h"
 #include "runtime/base/fault.h"
 #include "runtime/base/temporary_folder.h"
+#include "runtime/device/memory.h"
 #include "runtime/device/stream.h"
 #include "tests/devices/fake_gpus.h"
 
@@ -127,6 +130,94 @@ void check_streams(const RawModule& module) {
   CHECK(out.to_vector<float>() == Floats{3, 6, 9, 12});
 }
 
+/// A kernel that writes an array waits for work on other streams that still reads it.
+void check_readers(const RawModule& module) {
+  const auto other = runtime::Stream::create(cuda(0));
+  Array x = ramp();
+  x.eval();
+  constexpr std::size_t bytes = count * sizeof(float);
+  const runtime::BufferRef kept = runtime::allocate(bytes, other);
+  {
+    const runtime::DeviceArray& value = frontend::Access::raw(x)->value;
+    value.buffer->used_on(other);
+    runtime::copy(kept->pointer(), cuda(0), value.buffer->pointer(), cuda(0), bytes, other);
+  }
+  module.get_function("fake_scale")({1}, {4}, {x, x, 3.0f, count});
+  CHECK(x.to_vector<float>() == Floats{3, 6, 9, 12});
+  Floats got(count);
+  runtime::copy(got.data(), runtime::Device{}, kept->pointer(), cuda(0), bytes, other);
+  other.synchronize();
+  CHECK(got == Floats{1, 2, 3, 4});
+}
+
+/// A graph keeps the memory and the module of the launches in it.
+void check_captures(const RawModule& module, const runtime::TemporaryFolder& folder) {
+  const Stream stream;
+  const StreamScope scope(stream);
+  std::optional<RawModule> own(fake_kernels(folder));
+  Array x = ramp(), out = array<float>({0, 0, 0, 0});
+  const Array before = x;
+  own->compile();
+  const std::uint64_t unloaded = control().calls("cuModuleUnload");
+  stream.begin_capture();
+  own->get_function("fake_scale")({1}, {4}, {x, out, 2.0f, count});  // of a copy, which is captured
+  std::optional<CapturedGraph> graph(stream.end_capture());
+  own.reset();
+  x = Array();
+  std::vector<Array> others;
+  for (int i = 0; i < 8; ++i) others.push_back(array<float>({-1, -1, -1, -1}));
+  CHECK(control().calls("cuModuleUnload") == unloaded);
+  CHECK(out.to_vector<float>() == Floats{0, 0, 0, 0});
+  graph->launch(stream);
+  CHECK(out.to_vector<float>() == Floats{2, 4, 6, 8});
+  graph.reset();
+  module.get_function("fake_scale")({1}, {4}, {out, out, 2.0f, count});
+  CHECK(control().calls("cuModuleUnload") == unloaded + 1);
+  CHECK(out.to_vector<float>() == Floats{4, 8, 12, 16});
+
+  // A launch on another stream that is captured.
+  const Stream side;
+  side.begin_capture();
+  module.get_function("fake_scale")({1}, {4}, {out, out, 3.0f, count}, {.stream = side.handle()});
+  side.end_capture().launch(stream);
+  CHECK(out.to_vector<float>() == Floats{12, 24, 36, 48});
+}
+
+void check_parameters(const RawModule& module) {
+  const RawKernel scale = module.get_function("fake_scale");
+  Array x = ramp(), out = full<std::uint64_t>({16}, 9);
+  check_parts(refusal<ValueError>([&] { scale({1}, {4}, {x, x, 3.0f}); }),
+              {"fake_scale", "4 parameters", "3 arguments"});
+  check_parts(refusal<ValueError>([&] { scale({1}, {4}, {x, x, 3.0, count}); }),
+              {"argument 3 has 8 bytes", "parameter has 4"});
+  check_parts(refusal<ValueError>([&] { scale({1}, {4}, {x, x, 3.0f, std::int32_t{4}}); }),
+              {"argument 4 has 4 bytes", "parameter has 8"});
+  const auto sixth = [&](std::int64_t value) {
+    module.get_function("fake_bytes")(
+        {1}, {1}, {out, 0L, 0L, true, std::array<double, 2>{}, value, nullptr, nullptr});
+    return out.to_vector<std::uint64_t>()[10];
+  };
+  CHECK(sixth(7) == 7);
+  CHECK(sixth(-2) == 0xfffe);
+  CHECK(sixth(65535) == 65535);
+  check_parts(refusal<ValueError>([&] { sixth(65536); }), {"argument 6", "2 bytes"});
+  check_parts(refusal<ValueError>([&] { sixth(-32769); }), {"argument 6", "2 bytes"});
+  CHECK(x.to_vector<float>() == Floats{1, 2, 3, 4});
+}
+
+/// The same text again is neither compiled nor loaded nor unloaded.
+void check_repetition() {
+  const std::uint64_t loaded = control().calls("cuModuleLoadDataEx");
+  const std::uint64_t unloaded = control().calls("cuModuleUnload");
+  for (int i = 0; i < 3; ++i)
+    RawKernel("extern \"C\" __global__ void again() {}", "again").compile();
+  CHECK(control().calls("cuModuleLoadDataEx") == loaded + 1);
+  CHECK(control().calls("cuModuleUnload") == unloaded);
+  for (int i = 0; i < 70; ++i)
+    RawKernel("// " + std::to_string(i), "again").compile();  // more than are kept
+  CHECK(control().calls("cuModuleUnload") > unloaded);
+}
+
 void check_refusals(const RawModule& module) {
   const RawKernel scale = module.get_function("fake_scale");
   Array x = ramp();
@@ -178,7 +269,7 @@ void check_faults(const runtime::TemporaryFolder& folder) {
   for (int kind = 0; kind < runtime::fault::kind_count; ++kind) {
     for (int k = 0;; ++k) {
       const RawModule module = fake_kernels(folder);
-      const RawKernel text("extern \"C\" __global__ void f() {}", "f");
+      const RawKernel text("// " + std::to_string(kind) + " " + std::to_string(k), "f");
       Array x = ramp();
       const Array before = x;  // so that the launch allocates
       const auto launch = [&] {
@@ -224,9 +315,34 @@ TEST_CASE("child: raw kernels" * doctest::skip()) {
   check_attributes(module);
   check_globals(module);
   check_streams(module);
+  check_readers(module);
+  check_captures(module, folder);
+  check_parameters(module);
+  check_repetition();
   check_refusals(module);
   check_failures(module);
   check_faults(folder);
+}
+
+TEST_CASE("code in the cache that the driver rejects is compiled again") {
+  const runtime::TemporaryFolder folder;
+  const auto result = run_on_fake_gpus("child: rejected raw kernels",
+                                       {"HEDDLE_CACHE=1", "HEDDLE_CACHE_DIR=" + folder.path()});
+  CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+TEST_CASE("child: rejected raw kernels" * doctest::skip()) {
+  static_cast<void>(device());  // loads the driver
+  const RawKernel kernel("extern \"C\" __global__ void f() {}", "f");
+  kernel.compile();  // and stores it
+  const std::uint64_t loaded = control().calls("cuModuleLoadDataEx");
+  control().fail("cuModuleLoadDataEx", 200, 0);
+  {
+    const runtime::DeviceScope scope(cuda(1));
+    kernel.compile();
+  }
+  CHECK(control().failed());
+  CHECK(control().calls("cuModuleLoadDataEx") == loaded + 2);
 }
 
 TEST_CASE("the CPU refuses raw kernels, and names what it runs") {

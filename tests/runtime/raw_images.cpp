@@ -1,8 +1,10 @@
 // Users' CUDA kernels: how they are compiled for a GPU that this machine need not have, and what is
 // in their keys.
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -13,7 +15,6 @@
 
 using namespace heddle;
 using namespace heddle::runtime;
-using cuda::make_raw_image;
 using cuda::raw_key;
 
 namespace {
@@ -25,6 +26,12 @@ RawSource source_of(std::string code) { return {.name = "scale", .code = std::mo
 const char* const scale = R"(extern "C" __global__ void scale(float* x, float by) {
   x[threadIdx.x] *= by;
 })";
+
+cuda::RawImage make_raw_image(const RawSource& source, const ir::Target& target) {
+  return cuda::make_raw_image(source, target, raw_key(source, target));
+}
+
+std::string key_text(const RawSource& source) { return raw_key(source, sm_90)->text; }
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
@@ -132,14 +139,13 @@ TEST_CASE("everything that decides the code is in its key, and nothing else") {
     source.options = {"-I" + folder.path(), option};
     source.expressions = {expression};
     source.name = option;  // a name is no part of it
-    return raw_key(source, sm_90).text;
+    return key_text(source);
   };
   const std::string first = key(one);
   CHECK(first != key(one, "-DA=2"));
   CHECK(first != key(one, "-DA=1", "f<float>"));
-  CHECK(raw_key(source_of(scale), sm_90).text !=
-        raw_key(source_of(scale), ir::parse_target("sm_80")).text);
-  CHECK(raw_key(source_of(scale), sm_90).text != raw_key(source_of("int x;"), sm_90).text);
+  CHECK(key_text(source_of(scale)) != raw_key(source_of(scale), ir::parse_target("sm_80"))->text);
+  CHECK(key_text(source_of(scale)) != key_text(source_of("int x;")));
   write(one.path() + "/number.h", "constexpr float factor = 3;\n");
   CHECK(first != key(one));
   write(one.path() + "/unrelated.h", "int x;\n");
@@ -149,11 +155,53 @@ TEST_CASE("everything that decides the code is in its key, and nothing else") {
 
 TEST_CASE("a header that the command line includes is in the key") {
   const TemporaryFolder folder;
+  const auto hash = [&](const std::vector<std::string>& files) {
+    return cuda::includes_of("", {{folder.path()}, files}, {}).hash;
+  };
   write(folder.path() + "/a.h", "int a;");
-  const std::string before = cuda::hash_of_includes("", {"a.h"}, {folder.path()});
-  CHECK(before != cuda::hash_of_includes("", {}, {folder.path()}));
+  const std::string before = hash({"a.h"});
+  CHECK(before != hash({}));
   write(folder.path() + "/a.h", "#include \"a.h\"\n#include <a.h>\n#include\n#include \"\n");
-  CHECK(before != cuda::hash_of_includes("", {"a.h"}, {folder.path()}));
+  CHECK(before != hash({"a.h"}));
+}
+
+TEST_CASE("options name folders and files in one word or in two") {
+  const cuda::IncludeOptions found = cuda::include_options(
+      {"-Ione", "-I", "two", "--include-path=three", "--include-path", "four", "-I five", "-DA=1",
+       "-include=six.h", "--pre-include", "seven.h", "-I"});
+  CHECK(found.folders == std::vector<std::string>{"one", "two", "three", "four", "five"});
+  CHECK(found.files == std::vector<std::string>{"six.h", "seven.h"});
+}
+
+TEST_CASE("the toolkit's headers are not in the key") {
+  const TemporaryFolder own, toolkit;
+  write(own.path() + "/own.h", "#include <half.h>\n");
+  write(toolkit.path() + "/half.h", "struct half;\n");
+  const auto found = [&](const char* text, const std::vector<std::string>& folders) {
+    return cuda::includes_of(text, {{own.path()}, {}}, folders);
+  };
+  const char* const uses = "#include <own.h>\n";
+  CHECK(found(uses, {toolkit.path()}).uses_toolkit);
+  CHECK_FALSE(found(uses, {}).uses_toolkit);
+  CHECK_FALSE(found("int x;", {toolkit.path()}).uses_toolkit);
+  CHECK(found(uses, {toolkit.path()}).hash == found(uses, {}).hash);
+}
+
+TEST_CASE("a name in angle brackets is not searched for in the working folder") {
+  const std::string name = "heddle_test_header.h";
+  write(name, "int a;");
+  const auto hash = [&](const char* text) { return cuda::includes_of(text, {}, {}).hash; };
+  CHECK(hash("#include <heddle_test_header.h>\n") == hash(""));
+  CHECK(hash("#include \"heddle_test_header.h\"\n") != hash(""));
+  std::filesystem::remove(name);
+}
+
+TEST_CASE("code that includes a file by a macro's name has no key") {
+  CHECK_FALSE(raw_key(source_of("#define FILE <a.h>\n # include FILE\n"), sm_90));
+  CHECK(raw_key(source_of("// we #include things\n#include\n"), sm_90));
+  RawSource file = source_of("");
+  file.path = "kernels.cubin";
+  CHECK_FALSE(raw_key(file, sm_90));
 }
 
 TEST_CASE("a file that is not there, and an empty one, are refused by name") {

@@ -21,7 +21,8 @@
 //
 // Errors, at the launch: CompileError with the text and the line where it was given; DeviceError
 // for the CPU, for arrays of several devices, and for what the driver refuses; ValueError for
-// extents that the device does not allow; TraceError in a traced function.
+// extents that the device does not allow and, where the driver knows the parameters, for arguments
+// of other counts and sizes; TraceError in a traced function.
 
 namespace heddle {
 
@@ -67,10 +68,13 @@ class KernelArgument {
   KernelArgument(const Array& array) : read_(&array) {}
   /// A null pointer.
   KernelArgument(std::nullptr_t) : bytes_(sizeof(void*), '\0') {}
-  /// A number, a pointer or a struct, by value.
+  /// A number, a pointer or a struct, by value. It has the size of the kernel's parameter; an
+  /// integer may be wider if the number fits.
   template <class T>
     requires std::is_trivially_copyable_v<T>
-  KernelArgument(const T& value) : bytes_(reinterpret_cast<const char*>(&value), sizeof(T)) {}
+  KernelArgument(const T& value)
+      : bytes_(reinterpret_cast<const char*>(&value), sizeof(T)),
+        integer_(std::is_integral_v<T> && sizeof(T) > 1) {}
   // NOLINTEND
 
  private:
@@ -78,6 +82,7 @@ class KernelArgument {
   Array* written_ = nullptr;
   const Array* read_ = nullptr;
   std::string bytes_;
+  bool integer_ = false;
 };
 
 /// What the driver knows of a kernel.

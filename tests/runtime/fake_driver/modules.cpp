@@ -135,7 +135,10 @@ int cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void**)
   if (!known && std::memcmp(image, elf.data(), elf.size()) != 0) return invalid_image;
   return *module = new bool(known), success;
 }
-int cuModuleUnload(const bool* module) { return delete module, success; }
+int cuModuleUnload(const bool* module) {
+  if (const int error = enter("cuModuleUnload")) return error;
+  return delete module, success;
+}
 int cuModuleGetFunction(const Kernel** function, const bool* module, const char* name) {
   if (!*module) return *function = &nothing, success;
   if (std::string_view(name).starts_with(decision.name)) return *function = &decision, success;
@@ -163,6 +166,15 @@ int cuFuncGetAttribute(int* value, int attribute, const Kernel* kernel) {
            : attribute == 8              ? 49152
                                          : 32;
   return success;
+}
+int cuFuncGetParamInfo(const Kernel* kernel, std::size_t index, std::size_t* offset,
+                       std::size_t* bytes) {
+  if (const int error = enter("cuFuncGetParamInfo")) return error;
+  if (kernel == &nothing) return not_supported;  // it takes what it is given
+  if (index >= kernel->sizes.size()) return invalid_value;
+  *offset = 0;
+  for (std::size_t i = 0; i < index; ++i) *offset += (kernel->sizes[i] + 7) / 8 * 8;
+  return *bytes = kernel->sizes[index], success;
 }
 int cuFuncSetAttribute(const Kernel* kernel, int attribute, int value) {
   if (const int error = enter("cuFuncSetAttribute")) return error;

@@ -25,6 +25,7 @@ enum Result : int {
   not_ready = 600,
   illegal_address = 700,
   launch_failed = 719,
+  not_supported = 801,
   capture_unsupported = 900,
   capture_isolation = 905
 };
