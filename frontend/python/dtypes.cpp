@@ -1,14 +1,25 @@
 #include "frontend/python/dtypes.h"
 
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "heddle/jit.h"
+
+#include "frontend/array/access.h"
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/record.h"
+#include "frontend/graph/storage.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/evaluation.h"
+#include "frontend/python/foreign.h"
+#include "runtime/device/device.h"
 
 namespace heddle::python {
 namespace {
@@ -151,6 +162,43 @@ Casting to_casting(std::string_view function, nb::handle value) {
 
 namespace {
 
+nb::object as_array_of(nb::handle value, DType dtype) {
+  return nb::module_::import_("heddle._heddle").attr("asarray")(value, to_python(dtype));
+}
+
+/// A 0-d value of a number, whose bits the host keeps: a RawKernel takes it by value.
+nb::object value_of_number(nb::handle number, DType dtype) {
+  ir::ElementBits bits;
+  {
+    const runtime::DeviceScope host(runtime::Device{});
+    const nb::object made = as_array_of(number, dtype);
+    const frontend::NodeRef& node = frontend::Access::raw(as_array(made)->base().value);
+    const std::byte* const element = frontend::elements_on_host(*node);
+    if (element == nullptr) return {};
+    std::memcpy(bits.bytes(), element, size_of(dtype));
+  }
+  const frontend::NodeRef node = frontend::record_scalar(dtype, bits, false);
+  frontend::evaluate(node);
+  return wrap(frontend::Access::make(node));
+}
+
+/// A NumPy scalar in the dtype, where NumPy and Heddle agree on that; the value itself otherwise.
+nb::object as_number(nb::handle value, DType dtype) {
+  const bool other = !is_numpy_scalar(value) || dtype == DType::bf16;
+  if (other) return nb::borrow(value);
+  const std::string kind = text_of(value.attr("dtype").attr("kind"));
+  const bool whole = kind == "b" || kind == "i" || kind == "u";
+  const bool exact =
+      whole || (kind == "f" && !is_integer(dtype)) || (kind == "c" && is_complex(dtype));
+  if (!exact) return nb::borrow(value);
+  return nb::object(value.attr("astype")(numpy_dtype(dtype)));
+}
+
+bool is_number(nb::handle value) {
+  return is_numpy_scalar(value) || PyLong_Check(value.ptr()) || PyFloat_Check(value.ptr()) ||
+         PyComplex_Check(value.ptr());
+}
+
 nb::object converted_to(DType dtype, nb::handle value) {
   nb::object given = nb::borrow(value);
   if (nb::isinstance<nb::str>(value)) {
@@ -160,8 +208,11 @@ nb::object converted_to(DType dtype, nb::handle value) {
                                                     : &PyLong_Type;
     given = nb::handle(reinterpret_cast<PyObject*>(type))(value);
   }
-  const nb::object made =
-      nb::module_::import_("heddle._heddle").attr("asarray")(given, to_python(dtype));
+  given = as_number(given, dtype);
+  if (is_number(given) && !frontend::tracing()) {
+    if (nb::object number = value_of_number(given, dtype); number.is_valid()) return number;
+  }
+  const nb::object made = as_array_of(given, dtype);
   const ArrayObject& array = *as_array(made);
   return array.read().ndim() == 0 ? wrap(array.read()) : made;
 }
