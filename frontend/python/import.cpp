@@ -12,6 +12,7 @@
 #include "frontend/array/access.h"
 #include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/cuda_interface.h"
 #include "frontend/python/device.h"
 #include "frontend/python/dlpack.h"
 #include "frontend/python/dlpack_device.h"
@@ -73,11 +74,6 @@ runtime::Device device_of(const dlpack::DeviceOf& device) {
   if (const auto known = dlpack::find_device(device)) return *known;
   raise(PyExc_BufferError,
         fmt::format("from_dlpack: this machine has no device of DLPack type {}", device.type));
-}
-
-/// True if the CUDA array interface can describe memory of the device.
-bool has_cuda_interface(const runtime::Device& device) {
-  return dlpack::name_of(device).type == dlpack::cuda;
 }
 
 Foreign foreign(const dlpack::Tensor& tensor, std::function<void()> release) {
@@ -270,18 +266,6 @@ nb::object ask(nb::handle producer, nb::handle copy) {
   return producer.attr("__dlpack__")(nb::arg("stream") = stream);  // older than DLPack 1
 }
 
-/// The device of a pointer. An array without elements has no memory; it goes to the thread's GPU,
-/// or to the first one.
-runtime::Device device_of_pointer(const void* data) {
-  const runtime::Device own = runtime::current_device();
-  if (data == nullptr) return has_cuda_interface(own) ? own : device_of({dlpack::cuda, 0});
-  const std::optional<runtime::Device> device = runtime::device_of_pointer(data);
-  if (!device || !has_cuda_interface(*device)) {
-    raise(PyExc_ValueError, "asarray: the pointer of the CUDA array does not point to GPU memory");
-  }
-  return *device;
-}
-
 Foreign from_cuda_interface(nb::handle value) {
   const nb::object facts = value.attr("__cuda_array_interface__");
   Foreign memory;
@@ -300,14 +284,8 @@ Foreign from_cuda_interface(nb::handle value) {
       memory.strides.push_back(to_integer(stride) / static_cast<std::int64_t>(size_of(*dtype)));
     }
   }
-  memory.device = device_of_pointer(memory.data);
-  const nb::object stream = facts.attr("get")("stream");
-  if (!stream.is_none()) {
-    const runtime::ContextScope scope(memory.device);  // for the default streams
-    const auto handle = reinterpret_cast<runtime::StreamHandle>(to_integer(stream));
-    runtime::Stream::current(memory.device)
-        .wait(runtime::Event(runtime::Stream::borrow(memory.device, handle)));
-  }
+  memory.device = device_of_cuda_pointer("asarray", memory.data);
+  wait_for_producer(facts, memory.device);
   PyObject* owner = nb::borrow(value).release().ptr();
   memory.release = [owner] {
     if (Py_IsInitialized() == 0) return;

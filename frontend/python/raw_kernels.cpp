@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "frontend/graph/trace.h"
 #include "frontend/kernels/raw_code.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/cuda_interface.h"
 #include "frontend/python/device.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
@@ -27,6 +29,7 @@ namespace {
 using frontend::Access;
 using frontend::LaunchParameters;
 using frontend::NodeRef;
+using runtime::LaunchValue;
 
 template <class T>
 std::string bytes_of(const T& value) {
@@ -38,6 +41,29 @@ std::string bytes_of_numpy(nb::handle value) {
   return {bytes.c_str(), bytes.size()};
 }
 
+/// Destroys a value without the GIL. Unloading a module waits for the device, and perhaps for a
+/// Python function that a stream calls. The thread need not hold the GIL.
+template <class T>
+void destroy_without_gil(T& value) {
+  const auto destroy = [&] { const T dying = std::move(value); };
+  if (Py_IsInitialized() == 0 || PyGILState_Check() == 0) return destroy();
+  const ReleaseGil release;
+  destroy();
+}
+
+/// A T that Python holds, and that may be the last user of a module.
+template <class T>
+struct Bound : T {
+  using T::T;
+  Bound(T value) : T(std::move(value)) {}  // NOLINT: converts
+  Bound(const Bound&) = default;
+  Bound& operator=(const Bound&) = delete;
+  ~Bound() { destroy_without_gil(static_cast<T&>(*this)); }
+};
+using BoundKernel = Bound<RawKernel>;
+using BoundModule = Bound<RawModule>;
+using BoundGlobal = Bound<RawGlobal>;
+
 /// A long long; a number that needs it, such as a pointer, an unsigned long long.
 std::string bytes_of_integer(nb::handle value) {
   int overflow = 0;
@@ -46,6 +72,19 @@ std::string bytes_of_integer(nb::handle value) {
   const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
   if (PyErr_Occurred() != nullptr) throw nb::python_error();
   return bytes_of(large);
+}
+
+/// The value of a 0-d array that was made by calling a dtype, heddle.float32(2): a NumPy scalar in
+/// programs for CuPy. nullopt for other arrays, whose elements are in a device's memory.
+std::optional<LaunchValue> host_value(const ArrayObject& array) {
+  const Base& base = array.base();
+  if (!array.is_scalar() || base.pinned) return std::nullopt;
+  const frontend::Node& node = *Access::raw(base.value);
+  using Kind = frontend::Node::Kind;
+  if (!node.shape.empty() || (node.kind != Kind::scalar && node.kind != Kind::constant))
+    return std::nullopt;
+  return LaunchValue{{reinterpret_cast<const char*>(node.bits.bytes()), size_of(node.dtype)},
+                     is_integer(node.dtype)};
 }
 
 /// Fills in the parameters of one launch from Python's arguments.
@@ -57,9 +96,9 @@ class Binder {
     ++position_;
     if (ArrayObject* const array = as_array(value)) return add_array(*array);
     if (value.is_none()) return parameters_.add_value(std::string(sizeof(void*), '\0'));
-    if (is_numpy_scalar(value)) return parameters_.add_value(bytes_of_numpy(value));
+    if (is_numpy_scalar(value)) return add_numpy(value);
     if (PyBool_Check(value.ptr())) return parameters_.add_value(bytes_of(value.ptr() == Py_True));
-    if (PyLong_Check(value.ptr())) return parameters_.add_value(bytes_of_integer(value));
+    if (PyLong_Check(value.ptr())) return parameters_.add_value(bytes_of_integer(value), true);
     if (PyFloat_Check(value.ptr()))
       return parameters_.add_value(bytes_of(PyFloat_AS_DOUBLE(value.ptr())));
     if (PyComplex_Check(value.ptr()))
@@ -78,6 +117,8 @@ class Binder {
   }
 
   void add_array(ArrayObject& array) {
+    if (auto value = host_value(array))
+      return parameters_.add_value(std::move(value->bytes), value->integer);
     Base& base = array.base();
     NodeRef node = base.pinned;
     if (node) {
@@ -85,7 +126,10 @@ class Binder {
     } else {
       if (!Access::raw(base.value)->evaluated()) compute(base.value);
       for (View* view : base.views) view->forget();
-      node = parameters_.written(base.value);
+      node = parameters_.written(base.value, [](const auto& call) {
+        const ReleaseGil release;
+        call();
+      });
     }
     const std::int64_t offset =
         array.layout().offset * static_cast<std::int64_t>(size_of(array.read(where_).dtype()));
@@ -94,24 +138,34 @@ class Binder {
     parameters_.add_memory(std::move(node), offset);
   }
 
-  /// A structure, by value.
+  /// A number or a structure, by value.
   void add_numpy(nb::handle value) {
     if (nb::cast<std::size_t>(value.attr("size")) != 1) {
       fail(
           "is a NumPy array in the host's memory, which a GPU does not reach; pass "
           "heddle.asarray of it");
     }
-    parameters_.add_value(bytes_of_numpy(value));
+    const nb::object dtype = value.attr("dtype");
+    const std::string kind = utf8_of(nb::object(dtype.attr("kind")));
+    if (std::string_view("biufcV").find(kind) == std::string_view::npos ||
+        nb::cast<bool>(dtype.attr("hasobject"))) {
+      fail(fmt::format("has NumPy's dtype {}, which kernels do not have", utf8_of(nb::str(dtype))));
+    }
+    parameters_.add_value(bytes_of_numpy(value), kind == "i" || kind == "u");
   }
 
   /// Memory of another library.
   void add_pointer(nb::handle value) {
-    if (nb::hasattr(value, "__cuda_array_interface__")) {
-      const nb::object facts = value.attr("__cuda_array_interface__");
-      shared_ = runtime::current_device();
-      return parameters_.add_value(bytes_of_integer(nb::object(facts["data"][0])));
+    if (const auto interface = attribute_of(value, "__cuda_array_interface__")) {
+      const nb::object facts = *interface;
+      void* const pointer =
+          reinterpret_cast<void*>(nb::cast<std::uintptr_t>(nb::object(facts["data"][0])));
+      const runtime::Device device = device_of_cuda_pointer(kernel_, pointer);
+      wait_for_producer(facts, device);
+      shared_ = device;
+      return parameters_.add_pointer(pointer, device);
     }
-    const nb::object pointer = nb::getattr(value, "ptr", nb::none());
+    const nb::object pointer = attribute_of(value, "ptr").value_or(nb::none());
     if (!PyLong_Check(pointer.ptr())) {
       fail(fmt::format("must be an Array, a number, a NumPy scalar or structure, or None, not {}",
                        describe_type(value)));
@@ -129,7 +183,7 @@ class Binder {
 LaunchExtents extents(const Arguments& a, std::size_t i) {
   const std::vector<std::int64_t> given = a.integers(i);
   const char* const what = i == 1 ? "grid" : "block";
-  const std::string name = nb::cast<const RawKernel&>(a[0]).name();
+  const std::string name = nb::cast<const BoundKernel&>(a[0]).name();
   if (given.empty() || given.size() > 3)
     raise(PyExc_ValueError, fmt::format("{}: {} must have 1 to 3 extents", name, what));
   LaunchExtents result;
@@ -148,7 +202,7 @@ void* stream_handle(nb::handle stream) {
 }
 
 nb::object launch(const Arguments& a) {
-  const auto& kernel = nb::cast<const RawKernel&>(a[0]);
+  const auto& kernel = nb::cast<const BoundKernel&>(a[0]);
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("RawKernel", a.where());
   const LaunchExtents grid = extents(a, 1), block = extents(a, 2);
   if (!PyTuple_Check(a[3].ptr()) && !PyList_Check(a[3].ptr())) a.mistyped(3, "a tuple");
@@ -204,12 +258,33 @@ RawOptions raw_options(nb::handle options, nb::handle expressions, bool cooperat
           .enable_cooperative_groups = cooperative};
 }
 
+/// Checks that an array of this shape fits a variable's memory.
+void check_fits(const RawGlobal& variable, DType dtype, const Shape& shape) {
+  std::size_t bytes = size_of(dtype);
+  bool fits = true;
+  for (const std::int64_t extent : shape) {
+    if (extent < 0)
+      raise(PyExc_ValueError, fmt::format("the extent {} of the array is negative", extent));
+    fits = !__builtin_mul_overflow(bytes, static_cast<std::size_t>(extent), &bytes) && fits;
+  }
+  if (!fits || bytes > variable.bytes) {
+    raise(PyExc_ValueError,
+          fmt::format("the variable has {} bytes, not {}", variable.bytes,
+                      fits ? std::to_string(bytes) : "as many as the array, which are over 2^64"));
+  }
+  const std::size_t unit = std::min<std::size_t>(size_of(dtype), 8);
+  if (reinterpret_cast<std::uintptr_t>(variable.pointer) % unit != 0) {
+    raise(PyExc_ValueError, fmt::format("the variable is not aligned to the {} bytes of {}", unit,
+                                        numpy_name_of(dtype)));
+  }
+}
+
 /// An Array that shares a variable's memory.
 nb::object array_of(const RawGlobal& variable, DType dtype, const Shape& shape) {
   const runtime::Device device = runtime::parse_device(variable.device);
   runtime::BufferRef buffer =
       runtime::borrow(variable.pointer, variable.bytes, runtime::Stream::current(device),
-                      [module = variable.module]() mutable { module.reset(); });
+                      [module = variable.module]() mutable { destroy_without_gil(module); });
   auto base = std::make_shared<Base>();
   const NodeRef node = frontend::array_node({{dtype, frontend::to_ir(shape)}, buffer, 0});
   base->value = Access::make(node);
@@ -219,30 +294,30 @@ nb::object array_of(const RawGlobal& variable, DType dtype, const Shape& shape) 
 }
 
 void bind_module(nb::module_& module) {
-  nb::class_<RawGlobal>(module, "_RawGlobal")
+  nb::class_<BoundGlobal>(module, "_RawGlobal")
       .def_prop_ro("ptr",
-                   [](const RawGlobal& g) { return reinterpret_cast<std::uintptr_t>(g.pointer); })
-      .def_prop_ro("size", [](const RawGlobal& g) { return g.bytes; })
-      .def_prop_ro("device", [](const RawGlobal& g) { return nb::str(g.device.c_str()); });
-  nb::class_<RawModule>(module, "_RawModule")
+                   [](const BoundGlobal& g) { return reinterpret_cast<std::uintptr_t>(g.pointer); })
+      .def_prop_ro("size", [](const BoundGlobal& g) { return g.bytes; })
+      .def_prop_ro("device", [](const BoundGlobal& g) { return nb::str(g.device.c_str()); });
+  nb::class_<BoundModule>(module, "_RawModule")
       .def("__init__",
-           [](RawModule* self, const char* code, nb::handle options, nb::handle expressions,
+           [](BoundModule* self, const char* code, nb::handle options, nb::handle expressions,
               bool cooperative) {
-             new (self)
-                 RawModule(code, raw_options(options, expressions, cooperative), python_location());
+             new (self) BoundModule(code, raw_options(options, expressions, cooperative),
+                                    python_location());
            })
       .def_static("load",
                   [](const char* path, bool cooperative) {
-                    return RawModule::load(path, cooperative, python_location());
+                    return BoundModule(RawModule::load(path, cooperative, python_location()));
                   })
-      .def("get_function",
-           [](const RawModule& self, const char* name) { return self.get_function(name); })
+      .def("get_function", [](const BoundModule& self,
+                              const char* name) { return BoundKernel(self.get_function(name)); })
       .def("get_global",
-           [](const RawModule& self, const char* name) {
+           [](const BoundModule& self, const char* name) {
              const ReleaseGil release;
-             return self.get_global(name);
+             return BoundGlobal(self.get_global(name));
            })
-      .def("compile", [](const RawModule& self) {
+      .def("compile", [](const BoundModule& self) {
         const ReleaseGil release;
         self.compile();
       });
@@ -253,26 +328,26 @@ void bind_module(nb::module_& module) {
 // What the classes of heddle/_raw_kernels.py call.
 void bind_raw_kernels(Functions& functions) {
   nb::module_& module = functions.module();
-  nb::class_<RawKernel> kernel(module, "_RawKernel");
+  nb::class_<BoundKernel> kernel(module, "_RawKernel");
   kernel
       .def("__init__",
-           [](RawKernel* self, const char* code, const char* name, nb::handle options,
+           [](BoundKernel* self, const char* code, const char* name, nb::handle options,
               bool cooperative) {
-             new (self) RawKernel(code, name, raw_options(options, nb::tuple(), cooperative),
-                                  python_location());
+             new (self) BoundKernel(code, name, raw_options(options, nb::tuple(), cooperative),
+                                    python_location());
            })
-      .def("attributes", [](const RawKernel& self) { return attributes(self); })
+      .def("attributes", [](const BoundKernel& self) { return attributes(self); })
       .def("set_max_dynamic_shared_size_bytes",
-           [](const RawKernel& self, int bytes) {
+           [](const BoundKernel& self, int bytes) {
              const ReleaseGil release;
              self.set_max_dynamic_shared_size_bytes(bytes);
            })
       .def("set_preferred_shared_memory_carveout",
-           [](const RawKernel& self, int percent) {
+           [](const BoundKernel& self, int percent) {
              const ReleaseGil release;
              self.set_preferred_shared_memory_carveout(percent);
            })
-      .def("compile", [](const RawKernel& self) {
+      .def("compile", [](const BoundKernel& self) {
         const ReleaseGil release;
         self.compile();
       });
@@ -286,15 +361,10 @@ void bind_raw_kernels(Functions& functions) {
   bind_module(module);
   functions.def("_array_of_global(variable: Any, dtype: DType, shape: tuple[int, ...]) -> Array",
                 "An Array that shares the variable's memory.", [](const Arguments& a) {
-                  const auto& variable = nb::cast<const RawGlobal&>(a[0]);
+                  const auto& variable = nb::cast<const BoundGlobal&>(a[0]);
                   const DType dtype = *a.dtype(1);
                   const Shape shape = a.shape(2);
-                  std::size_t bytes = size_of(dtype);
-                  for (const std::int64_t extent : shape) bytes *= static_cast<std::size_t>(extent);
-                  if (bytes > variable.bytes) {
-                    raise(PyExc_ValueError,
-                          fmt::format("the variable has {} bytes, not {}", variable.bytes, bytes));
-                  }
+                  check_fits(variable, dtype, shape);
                   return array_of(variable, dtype, shape);
                 });
 }

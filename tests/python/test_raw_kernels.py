@@ -151,12 +151,122 @@ def test_arguments_are_values_of_their_types():
         got = hd.asnumpy(out).reshape(8, 2)
         assert got[:, 0][1:].tolist() == [2**64 - 1, 0x3fe0000000000000, 0, 0x4000000000000000, 3, 2**63,
                                           2**64 - 2]
+        wide = np.arange(2)[:1].astype("longlong")
+        values(1, 1, (out, 1, 2, True, 0j, np.int64(3), None, wide))  # an integer that fits
+        assert hd.asnumpy(out).reshape(8, 2)[5, 0] == 3
+        assert "argument 6" in refusal(ValueError, lambda: values(
+            1, 1, (out, 1, 2, True, 0j, 1 << 16, None, wide)))
+        assert "4 parameters" in refusal(ValueError, lambda: scale(1, 4, (out, out)))
+        assert "8 bytes" in refusal(ValueError, lambda: scale(1, 4, (ramp(), ramp(), 2.0, 4)))
+        for value in (np.datetime64("2020-01-01"), np.timedelta64(1, "s"), np.bytes_(b"a"),
+                      np.array([None]), np.array([(1, None)], dtype=[("a", "i4"), ("b", "O")])):
+            assert "argument 3 has NumPy's dtype" in refusal(
+                TypeError, lambda: scale(1, 4, (ramp(), ramp(), value, 4)))
         for value, text in (("a", "not str"), ([1], "not list"), (np.ones(2), "heddle.asarray"),
                             (hd, "not module")):
             said = refusal(TypeError, lambda: scale((1,), (4,), (ramp(), value)))
             assert "argument 2" in said and "fake_scale" in said and text in said, said
         refusal(OverflowError, lambda: scale((1,), (4,), (2**64,)))
         refusal(TypeError, lambda: scale((1,), (4,), ramp()))
+        print("done")
+    """)
+
+
+@needs_fake
+def test_values_of_a_dtype_go_by_value():
+    run("""
+        x, out = ramp(), ramp()
+        factor = hd.float32(2)
+        scale(1, hd.int32(4), (x, out, factor, hd.int64(4)))
+        assert out.tolist() == [2, 4, 6, 8]
+        assert float(factor) == 2
+        scale(1, 4, (x, out, factor, hd.int64(np.int8(3))))
+        assert out.tolist() == [2, 4, 6, 8]
+        values = module.get_function("fake_bytes")
+        memory = hd.asarray(np.zeros(16, "uint64"))
+        values(1, 1, (memory, hd.int64(-1), hd.float64(0.5), hd.bool(True), hd.complex128(2j),
+                      hd.float16(1), None, hd.uint64(5)))
+        got = hd.asnumpy(memory).reshape(8, 2)
+        assert got[1, 0] == 2**64 - 1 and got[2, 0] == 0x3fe0000000000000 and got[3, 0] == 1
+        assert got[4].tolist() == [0, 0x4000000000000000] and got[5, 0] == 0x3c00 and got[7, 0] == 5
+        # Other 0-d arrays are memory.
+        for single in (hd.zeros((), dtype=hd.float32), hd.asarray(0, dtype=hd.float32), ramp(1)[0:1][0:1]):
+            scale(1, 1, (x, single, np.float32(7), 1))
+            assert single.tolist() in (7, [7]), single
+        print("done")
+    """)
+
+
+@needs_fake
+def test_memory_of_other_libraries():
+    run("""
+        class Foreign:
+            def __init__(self, array, **more):
+                self.kept = array
+                self.__cuda_array_interface__ = array.__cuda_array_interface__ | more
+
+        x, out = ramp(), ramp()
+        scale(1, 4, (Foreign(x), out, np.float32(3), 4))
+        assert out.tolist() == [3, 6, 9, 12]
+        # The producer's stream is waited for.
+        own = hd.cuda.Stream(non_blocking=True)
+        y = ramp()
+        where = Foreign(y, stream=own.ptr)
+        scale(1, 4, (x, where, np.float32(5), 4), stream=own)
+        scale(1, 4, (where, out, np.float32(2), 4))
+        assert out.tolist() == [10, 20, 30, 40]
+        # Its memory says on which device it is.
+        other = ramp().to_device("cuda:1")
+        foreign = Foreign(other)
+        scale(1, 4, (foreign, foreign, np.float32(2), 4))
+        assert other.tolist() == [2, 4, 6, 8]
+        said = refusal(hd.DeviceError, lambda: scale(1, 4, (x, foreign, np.float32(2), 4)))
+        assert "cuda:0" in said and "cuda:1" in said
+
+        class Broken:
+            @property
+            def __cuda_array_interface__(self):
+                raise RuntimeError("it requires grad")
+
+        assert "grad" in refusal(RuntimeError, lambda: scale(1, 4, (Broken(), out, np.float32(2), 4)))
+        wrong = Foreign(x, data=(id(x), False))
+        assert "GPU memory" in refusal(ValueError, lambda: scale(1, 4, (wrong, out, np.float32(2), 4)))
+        print("done")
+    """)
+
+
+@needs_fake
+def test_unloading_lets_functions_of_streams_run():
+    run("""
+        seen = []
+        stream = hd.cuda.Stream()
+        table = module.get_global("fake_table")
+        shared = table.array("float32")
+        for last in ("module, scale, shape", "table", "shared"):
+            stream.launch_host_func(seen.append, last)
+            exec("del " + last)
+        stream.synchronize()
+        assert len(seen) == 3
+        module = hd.RawModule(path=path)  # of a file: what it loads is its own
+        module.compile()
+        stream.launch_host_func(seen.append, 4)
+        del module  # waits for the device
+        assert seen[-1] == 4
+        print("done")
+    """)
+
+
+@needs_fake
+def test_files_are_named_when_they_are_given():
+    run("""
+        import pickle
+
+        os.chdir(folder.name)
+        relative = hd.RawModule(path="kernels.cubin")
+        pickled = pickle.dumps(relative)
+        os.chdir("/")
+        relative.compile()
+        pickle.loads(pickled).compile()
         print("done")
     """)
 
@@ -201,6 +311,9 @@ def test_extents_attributes_and_variables():
         assert got.tolist() == [0, 1, 2, 3]
         assert table.array(hd.int64, (2, 3)).shape == (2, 3)
         assert "64 bytes" in refusal(ValueError, lambda: table.array(hd.int64, (3, 3)))
+        assert "2^64" in refusal(ValueError, lambda: table.array(hd.int64, (2**62,)))
+        assert "2^64" in refusal(ValueError, lambda: table.array(hd.int64, (2**32, 2**32, 0)))
+        assert "-1" in refusal(ValueError, lambda: table.array(hd.int64, (-1, -1)))
         assert "nothing" in refusal(hd.DeviceError, lambda: module.get_global("nothing"))
         assert "no kernel none" in refusal(hd.DeviceError,
                                            lambda: module.get_function("none")(1, 1, ()))
@@ -253,6 +366,9 @@ def test_errors_of_the_compiler_have_the_lines():
             assert part in said, said
         said = refusal(hd.CompileError, lambda: wrong(1, 1, ()))
         assert "refused here" in said
+        bad = hd.RawModule(code="fine", name_expressions=["f<refused>"])
+        said = refusal(hd.CompileError, bad.compile)
+        assert "f<refused>" in said and "fine" in said and "<string>:" in said, said
         hd.RawModule(code="fine", name_expressions=["f<int>"]).get_function("f<int>")(1, 1, (1,))
         hd.RawKernel("fine", "f<int>")(1, 1, (1,))
         print("done")

@@ -1,5 +1,7 @@
 """A user's own CUDA kernels: CuPy's RawKernel and RawModule. They run on GPUs only."""
 
+import os
+
 from heddle import _heddle
 
 
@@ -25,13 +27,15 @@ class RawKernel:
     Called with a grid and a block of 1 to 3 extents and a tuple of arguments. An Array is a pointer to
     its first element; strides are the kernel's business. The kernel may write to it, and later reads
     see that. Python's int is long long, float is double, complex is a complex double, and bool is bool;
-    NumPy's scalars and structures of one element are values of their own type. None is a null pointer,
-    and an object with `ptr` is that pointer. `shared_mem` is in bytes. `stream`, a handle or an object
+    NumPy's scalars and structures of one element, and heddle.float32(2) and the like, are values of
+    their own type. An integer may be wider than the parameter if the number fits. None is a null
+    pointer, and an object with `ptr` is that pointer. `shared_mem` is in bytes. `stream`, a handle or an object
     with `ptr`, is the thread's own by default. The call returns before the kernel ends.
 
     Raises CompileError, with the code, when the kernel is first used; DeviceError on the CPU;
-    TypeError for arguments of other types; ValueError for extents that the kernel does not allow;
-    TraceError in a traced function.
+    TypeError for arguments of other types; ValueError for extents that the kernel does not allow and,
+    with drivers since CUDA 12.4, for arguments of other counts and sizes; TraceError in a traced
+    function.
 
     >>> add = hd.RawKernel(r'''extern "C" __global__ void add(const float* x, const float* y, float* z) {
     ...     int i = blockDim.x * blockIdx.x + threadIdx.x;
@@ -121,7 +125,7 @@ class DeviceGlobal:
 
     def array(self, dtype, shape=None):
         """An Array that shares the memory: of one axis by default. Raises ValueError if the variable is
-        smaller."""
+        smaller or not aligned, and for negative extents."""
         dtype = _heddle.empty(0, dtype=dtype).dtype
         if shape is None:
             shape = self.size // dtype.itemsize
@@ -162,8 +166,10 @@ class RawModule:
         self.name_expressions = tuple(name_expressions or ())
         self.code, self.file_path, self.backend = code, path, backend
         self.enable_cooperative_groups = enable_cooperative_groups
+        self._path = None
         if code is None:
-            self._module = _heddle._RawModule.load(str(path), enable_cooperative_groups)
+            self._path = os.path.abspath(path)
+            self._module = _heddle._RawModule.load(self._path, enable_cooperative_groups)
         else:
             self._module = _heddle._RawModule(code, self.options, self.name_expressions,
                                               enable_cooperative_groups)
@@ -186,7 +192,7 @@ class RawModule:
         self._module.compile()
 
     def __reduce__(self):
-        return _remade_module, ({"code": self.code, "path": self.file_path, "options": self.options,
+        return _remade_module, ({"code": self.code, "path": self._path, "options": self.options,
                                  "name_expressions": self.name_expressions,
                                  "enable_cooperative_groups": self.enable_cooperative_groups},)
 
