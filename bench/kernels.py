@@ -72,7 +72,7 @@ def blend(xp):
 
 
 def norm(xp, **options):
-    kernel = xp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm")
+    kernel = xp.ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2_norm")
     return lambda x: kernel(x, **options)
 
 

@@ -127,7 +127,8 @@ extern "C" __global__ void f(const complex<float>* x, complex<double>* y, comple
     x = (array(32) + 1j * array(32, seed=1)).astype("complex64")
     y = hd.zeros(32, dtype=hd.complex128)
     kernel((1,), (32,), (hd.asarray(x), y, 3 - 4j))
-    np.testing.assert_allclose(hd.asnumpy(y), np.conj(x)[::-1] * (3 - 4j) + 5, rtol=1e-12)
+    expected = np.conj(x).astype("complex128")[::-1] * (3 - 4j) + 5
+    np.testing.assert_allclose(hd.asnumpy(y), expected, rtol=1e-12)
 
 
 def test_a_file_of_ptx(tmp_path):
