@@ -1,4 +1,5 @@
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "frontend/python/dlpack_device.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
+#include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 
@@ -37,6 +39,7 @@ dlpack::Type type_of(DType dtype) {
 /// Data that an exported array keeps alive. May be released on any thread, without the GIL.
 struct Exported {
   runtime::BufferRef buffer;
+  std::optional<runtime::Stream> consumer = {};  ///< uses the memory until this is released
   Shape shape;
   Strides strides;
   dlpack::Tensor tensor{};
@@ -82,9 +85,21 @@ std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocat
   return exported;
 }
 
+/// What the consumer has enqueued so far may still use the memory.
+void wait_for_consumer(const Exported& exported) noexcept {
+  if (!exported.consumer || runtime::backend_of(exported.buffer->device()).unusable()) return;
+  try {
+    exported.buffer->used_on(*exported.consumer);
+  } catch (const Error& failure) {
+    runtime::log().error("exported memory may be reused early: {}", failure.what());
+  }
+}
+
 template <class M>
 void drop(M* managed) {
-  delete static_cast<Exported*>(managed->context);
+  auto* const exported = static_cast<Exported*>(managed->context);
+  wait_for_consumer(*exported);
+  delete exported;
   delete managed;
 }
 
@@ -119,7 +134,8 @@ nb::object capsule(std::unique_ptr<Exported> exported, bool versioned) {
 
 /// Makes the consumer's stream wait for writes to the buffer. None means the legacy default stream,
 /// -1 no synchronisation.
-void order(const runtime::BufferRef& buffer, nb::handle stream) {
+void order(Exported& exported, nb::handle stream) {
+  const runtime::BufferRef& buffer = exported.buffer;
   const runtime::Device device = buffer->device();
   if (!runtime::capabilities_of(device).asynchronous) {
     if (!stream.is_none() && to_integer(stream) != -1) {
@@ -137,7 +153,7 @@ void order(const runtime::BufferRef& buffer, nb::handle stream) {
   consumer.wait(runtime::Event(runtime::Stream::current(device)));
   if (!(buffer->stream() == consumer)) {
     consumer.wait(runtime::Event(buffer->stream()));
-    buffer->used_on(consumer);
+    exported.consumer = consumer;
   }
 }
 
@@ -172,7 +188,7 @@ nb::object exported_capsule(const Arguments& a) {
   const bool moved = !array.is(a[0]);
   auto exported = share(*as_array(array), !moved && !a.is_none(4) && a.flag(4), a.where());
   if (moved) exported->flags |= dlpack::copied_flag;
-  order(exported->buffer, a[1]);
+  order(*exported, a[1]);
   return capsule(std::move(exported), wants_versioned(a[2]));
 }
 

@@ -35,13 +35,15 @@ class EventMarker : public PoolMarker {
 
  private:
   bool mark() {
+    const std::lock_guard lock(mutex_);
     if (event_) return true;
     const Stream stream = Stream::of(stream_);
     if (!stream.capturing()) event_.emplace(stream);
     return event_.has_value();
   }
   StreamState* stream_;
-  std::optional<Event> event_;
+  ir::Mutex mutex_;             ///< guards the making of event_
+  std::optional<Event> event_;  ///< never changes once it is made
 };
 
 class DeviceMemory final : public PoolBackend {
@@ -90,8 +92,6 @@ void reclaim(Device device, std::size_t bytes) {
     std::lock_guard lock(reclaimers().mutex);
     all = reclaimers().all;
   }
-  // Reclaimers may evaluate, compile and wait for other threads.
-  const ir::ForkPause pause;
   for (const auto& [number, reclaimer] : all) reclaimer(device, bytes);
 }
 
@@ -114,6 +114,15 @@ bool poisons() {
   return on;
 }
 
+/// Makes the stream wait for a borrowed one. Returns false if a graph is being captured from one of
+/// them.
+bool wait_for_borrowed(const Stream& stream, const Stream& borrowed) {
+  if (!capabilities_of(stream.device()).asynchronous || stream.capturing() || borrowed.capturing())
+    return false;
+  stream.wait(Event(borrowed));
+  return true;
+}
+
 }  // namespace
 
 void Buffer::describe(const Label& label, ir::Location line) {
@@ -122,6 +131,7 @@ void Buffer::describe(const Label& label, ir::Location line) {
 
 void Buffer::used_on(const Stream& stream) {
   if (stream.state() == stream_) return;
+  if (stream.state()->borrowed && wait_for_borrowed(Stream::of(stream_), stream)) return;
   std::lock_guard lock(mutex_);
   if (std::find(users_.begin(), users_.end(), stream.state()) == users_.end()) {
     users_.push_back(stream.state());
@@ -170,6 +180,9 @@ BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label, 
   auto attempt = [&] { return refused ? nullptr : pool.allocate(request, stream.state()); };
   Chunk* chunk = attempt();
   if (chunk == nullptr) {
+    // Reclaimers may evaluate, compile and wait for other threads. The pool waits for streams,
+    // which may call functions of the user.
+    const ir::ForkPause pause;
     reclaim(stream.device(), bytes);
     pool.trim(true);
     chunk = attempt();

@@ -10,6 +10,7 @@
 #include "ir/base/span.h"
 #include "runtime/base/log.h"
 #include "runtime/device/pool_arena.h"
+#include "runtime/device/stream.h"
 
 namespace heddle::runtime {
 
@@ -51,6 +52,17 @@ std::uint64_t next_pool_number() {
   return ++last;
 }
 
+/// Waits without the lock: the awaited work may include a function of the user that frees memory.
+void wait_for_pending(Arena& arena) {
+  std::vector<std::shared_ptr<PoolMarker>> markers;
+  {
+    const std::lock_guard lock(arena.mutex);
+    for (const Pending& pending : arena.pending)
+      markers.insert(markers.end(), pending.markers.begin(), pending.markers.end());
+  }
+  for (const auto& marker : markers) marker->wait();
+}
+
 }  // namespace
 
 MemoryPool::MemoryPool(PoolBackend& backend)
@@ -81,6 +93,7 @@ Arena& MemoryPool::arena_of(StreamState* stream) {
   if (found == arenas_.end()) {
     arenas_.push_back(std::make_unique<Arena>());
     arenas_.back()->stream = stream;
+    arenas_.back()->borrowed = stream->borrowed;
     arenas_.back()->recent.reserve(Arena::most_recent);
     found = std::prev(arenas_.end());
   }
@@ -119,7 +132,7 @@ Chunk* MemoryPool::borrow(const BlockRequest& wanted, StreamState* stream) {
   if (wanted.bytes > most_bytes) return nullptr;
   const BlockRequest request{round_up(wanted.bytes, unit), wanted.label, wanted.line};
   for (Arena* other : arenas()) {
-    if (other->stream == stream) continue;
+    if (other->stream == stream || other->borrowed) continue;
     const std::unique_ptr<PoolMarker> marker = backend_.mark(other->stream);
     marker->wait();
     // Blocks freed there after the marker are not covered by the wait.
@@ -170,7 +183,7 @@ Chunk* MemoryPool::take_fitting(Arena& arena, const BlockRequest& request, bool 
 Chunk* MemoryPool::take_from_idle(Arena& arena, const BlockRequest& request) {
   const bool small = request.bytes <= small_request;
   for (Arena* other : arenas()) {
-    if (other == &arena) continue;
+    if (other == &arena || other->borrowed) continue;
     std::unique_ptr<Segment> moved;
     {
       std::lock_guard lock(other->mutex);
@@ -261,14 +274,10 @@ void MemoryPool::free(Chunk* chunk, std::span<StreamState* const> users) noexcep
 }
 
 void MemoryPool::collect_pending(Arena& arena, bool wait) {
+  if (wait) wait_for_pending(arena);
   const std::lock_guard lock(arena.mutex);
   for (auto it = arena.pending.begin(); it != arena.pending.end();) {
-    bool all = true;
-    for (const auto& marker : it->markers) {
-      if (wait) marker->wait();
-      all = all && marker->passed();
-    }
-    if (all) {
+    if (std::ranges::all_of(it->markers, [](const auto& marker) { return marker->passed(); })) {
       arena.insert_free(it->chunk);
       it = arena.pending.erase(it);
     } else {

@@ -37,7 +37,7 @@ struct BySize {
 /// A freed block that other streams still use.
 struct Pending {
   Chunk* chunk;
-  std::vector<std::unique_ptr<PoolMarker>> markers;
+  std::vector<std::shared_ptr<PoolMarker>> markers;
 };
 
 /// The memory of one stream.
@@ -45,6 +45,8 @@ struct Arena {
   static constexpr std::size_t most_recent = 16;
 
   StreamState* stream = nullptr;
+  /// Someone else may destroy the stream once it has no held blocks, so the pool never queries it.
+  bool borrowed = false;
   ir::Mutex mutex;
   std::set<Chunk*, BySize> free;
   std::vector<std::unique_ptr<Segment>> segments;

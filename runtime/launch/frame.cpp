@@ -4,6 +4,7 @@
 
 #include "heddle/error.h"
 
+#include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 
 namespace heddle::runtime {
@@ -55,6 +56,7 @@ Frame::Frame(const passes::Program& program, const Prepared& prepared,
 }
 
 Frame::~Frame() {
+  release_inputs();
   if (!finished_) outputs_.resize(first_output_);
 }
 
@@ -119,7 +121,22 @@ void Frame::wait_for_inputs() {
       waited = &buffer;
     }
     // A captured graph keeps its own references to the buffers.
-    if (!captured_) buffer.used_on(stream_);
+    if (!captured_ && !stream_.state()->borrowed) buffer.used_on(stream_);
+  }
+}
+
+// For a borrowed stream, which may be destroyed before the inputs: the work must be enqueued
+// before.
+void Frame::release_inputs() noexcept {
+  if (captured_ || !stream_.state()->borrowed) return;
+  for (const ArgumentView& argument : arguments_) {
+    if (argument.array == nullptr || !argument.array->buffer) continue;
+    try {
+      argument.array->buffer->used_on(stream_);
+    } catch (const Error& failure) {
+      log().error("memory may be reused while {} still reads it: {}", to_string(stream_.device()),
+                  failure.what());
+    }
   }
 }
 

@@ -38,6 +38,7 @@ class Frame {
  private:
   const DeviceArray& input(std::uint32_t index) const;
   void wait_for_inputs();
+  void release_inputs() noexcept;
   void own_donated_inputs();
   void allocate_outputs();
 

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -45,12 +47,19 @@ class FakeDevice : public runtime::PoolBackend {
     used_ -= bytes;
   }
   std::size_t free_bytes() override { return capacity_ - used_; }
-  bool idle(StreamState* stream) override { return busy.count(stream) == 0; }
+  bool idle(StreamState* stream) override {
+    CHECK_MESSAGE(!stream->borrowed, "its owner may have destroyed it");
+    return busy.count(stream) == 0;
+  }
   std::unique_ptr<runtime::PoolMarker> mark(StreamState* stream) override {
+    CHECK_MESSAGE(!stream->borrowed, "its owner may have destroyed it");
     struct Marker : runtime::PoolMarker {
       Marker(FakeDevice& device, StreamState* stream) : device(device), stream(stream) {}
       bool passed() override { return device.busy.count(stream) == 0; }
-      void wait() override { device.busy.erase(stream); }
+      void wait() override {
+        device.busy.erase(stream);
+        if (device.while_waiting) std::exchange(device.while_waiting, nullptr)();
+      }
       FakeDevice& device;
       StreamState* stream;
     };
@@ -58,6 +67,7 @@ class FakeDevice : public runtime::PoolBackend {
   }
 
   std::set<StreamState*> busy;
+  std::function<void()> while_waiting;  ///< called once
   std::size_t used() const { return used_; }
 
  private:
@@ -174,6 +184,34 @@ TEST_CASE("a stream takes free memory of another one only when that is idle") {
   pool.free(own, {});
   pool.free(taken, {});
   pool.verify();
+}
+
+TEST_CASE("what a trim waits for may free memory of the same stream") {
+  FakeDevice device(64 * mib);
+  MemoryPool pool(device);
+  Streams s;
+  Chunk* const read = pool.allocate(of(4 * mib), &s.a);
+  Chunk* const other = pool.allocate(of(4 * mib), &s.a);
+  device.busy.insert(&s.b);
+  StreamState* const reader[] = {&s.b};
+  pool.free(read, reader);
+  device.while_waiting = [&] { pool.free(other, {}); };
+  CHECK(pool.trim(true) == 8 * mib);
+  pool.verify();
+}
+
+TEST_CASE("a stream of others is not asked about once its blocks are free") {
+  FakeDevice device(64 * mib);
+  MemoryPool pool(device);
+  Streams s;
+  s.a.borrowed = true;
+  pool.free(pool.allocate(of(40 * mib), &s.a), {});
+  CHECK(pool.allocate(of(32 * mib), &s.b) == nullptr);
+  CHECK(pool.borrow(of(32 * mib), &s.b) == nullptr);
+  CHECK(pool.trim(true) == 40 * mib);
+  Chunk* const block = pool.allocate(of(32 * mib), &s.b);
+  REQUIRE(block != nullptr);
+  pool.free(block, {});
 }
 
 TEST_CASE("a limit holds, and free memory counts against it only until it is trimmed") {
