@@ -3,6 +3,7 @@
 #include "runtime/device/device.h"
 #include "runtime/device/memory.h"
 #include "runtime/device/pinned.h"
+#include "runtime/launch/capture.h"
 
 namespace heddle {
 
@@ -45,7 +46,10 @@ std::size_t set_memory_limit(std::size_t bytes, const std::string& of) {
   return pool_named(of).set_limit(bytes);
 }
 
-std::size_t trim_memory(const std::string& of) { return pool_named(of).trim(true); }
+std::size_t trim_memory(const std::string& of) {
+  runtime::release_destroyed_graphs();
+  return pool_named(of).trim(true);
+}
 
 PinnedMemory::PinnedMemory(std::size_t bytes, const std::string& of)
     : block_(runtime::allocate_pinned(bytes, device_named(of))), bytes_(bytes) {}

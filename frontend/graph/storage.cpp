@@ -12,6 +12,7 @@
 #include "ir/types/element.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
+#include "runtime/launch/capture.h"
 
 namespace heddle::frontend {
 namespace {
@@ -26,9 +27,11 @@ NodeRef upload(const void* data, ir::Type type, const Site& site) {
   const runtime::Device device = runtime::current_device();
   const runtime::Stream stream = runtime::Stream::current(device);
   const std::size_t bytes = bytes_of(type);
+  const runtime::CaptureScope capture(stream);
   runtime::BufferRef buffer =
       runtime::allocate(bytes, stream, runtime::label_of(type), site.location);
   if (bytes > 0) {
+    if (capture.active()) capture.keep({buffer});
     runtime::copy(buffer->pointer(), device, data, runtime::Device{}, bytes, stream);
   }
   return array_node({std::move(type), std::move(buffer), 0});
@@ -51,9 +54,7 @@ namespace {
 void enqueue_copy(const Node& node, void* out, const runtime::Stream& stream) {
   const std::size_t bytes = bytes_of(node.value.type);
   const runtime::Device device = node.value.buffer->device();
-  const runtime::Stream maker = node.value.buffer->stream();
-  if (runtime::capabilities_of(device).asynchronous && !(maker == stream))
-    stream.wait(runtime::Event(maker));
+  runtime::start_after(stream, node.value.buffer->stream());
   const auto* source = static_cast<const std::byte*>(node.value.buffer->pointer());
   runtime::copy(out, runtime::Device{}, source + node.value.offset, device, bytes, stream);
 }
@@ -62,15 +63,30 @@ void enqueue_copy(const Node& node, void* out, const runtime::Stream& stream) {
 
 void download_to(const Node& node, void* out) {
   if (bytes_of(node.value.type) == 0) return;
-  const runtime::Stream stream = runtime::Stream::current(node.value.buffer->device());
+  download_to(node, out, runtime::Stream::current(node.value.buffer->device()));
+}
+
+void download_to(const Node& node, void* out, const runtime::Stream& stream) {
+  if (bytes_of(node.value.type) == 0) return;
+  if (stream.capturing()) {
+    throw DeviceError(
+        at("an array is read on a stream from which a graph is captured, but its elements are only "
+           "there after a launch; read it after end_capture(), or use get(blocking=False)",
+           node.site));
+  }
   enqueue_copy(node, out, stream);
   stream.synchronize();
 }
 
 void download_later(const Node& node, void* out, const runtime::Stream& stream) {
   if (bytes_of(node.value.type) == 0) return;
+  const runtime::CaptureScope capture(stream);
   enqueue_copy(node, out, stream);
-  node.value.buffer->used_on(stream);
+  if (capture.active()) {
+    capture.keep({node.value.buffer});
+  } else {
+    node.value.buffer->used_on(stream);
+  }
 }
 
 std::vector<std::byte> download(const Node& node) {

@@ -16,10 +16,12 @@ NodeRef borrow(const void* data, ir::Type type, std::shared_ptr<const void> owne
                const Site& site = {});
 /// Copies the bytes of an evaluated array to host memory, in C order; waits for them.
 std::vector<std::byte> download(const Node& node);
-/// The same into the caller's memory.
+/// The same into the caller's memory. Throws DeviceError while a graph is captured from the stream.
 void download_to(const Node& node, void* out);
+/// The same on a stream of the array's device.
+void download_to(const Node& node, void* out, const runtime::Stream& stream);
 /// Enqueues the copy on a stream of the array's device. It is done when the stream is, if not
-/// earlier.
+/// earlier. Captured into a graph, the copy is made at each launch.
 void download_later(const Node& node, void* out, const runtime::Stream& stream);
 
 /// The elements of a computed array in host memory; null for other arrays.

@@ -9,6 +9,7 @@
 #include "frontend/graph/trace.h"
 #include "runtime/device/stream.h"
 #include "runtime/execute/saved_program.h"
+#include "runtime/launch/capture.h"
 
 namespace heddle {
 
@@ -40,9 +41,12 @@ runtime::DeviceArray aligned(const runtime::DeviceArray& array) {
   if (is_aligned(array)) return array;
   const runtime::Device device = array.buffer->device();
   const runtime::Stream stream = runtime::Stream::current(device);
+  const runtime::CaptureScope capture(stream);
   const auto bytes = static_cast<std::size_t>(ir::byte_count(array.type).constant());
   runtime::DeviceArray copied{
       array.type, runtime::allocate(bytes, stream, runtime::label_of(array.type, "a copy")), 0};
+  if (capture.active()) capture.keep({array.buffer, copied.buffer});
+  runtime::start_after(stream, array.buffer->stream());
   runtime::copy(copied.buffer->pointer(), device,
                 static_cast<const std::byte*>(array.buffer->pointer()) + array.offset, device,
                 bytes, stream);

@@ -18,6 +18,7 @@
 #include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
+#include "runtime/launch/capture.h"
 
 namespace heddle::python {
 
@@ -163,11 +164,10 @@ void copy_into(frontend::NodeRef pinned, frontend::NodeRef value) {
   const runtime::Device device = to.buffer->device();
   const SharedOrder order(device);
   const runtime::Stream stream = runtime::Stream::current(device);
-  for (const runtime::Buffer* buffer : {to.buffer.get(), from.buffer.get()}) {
-    if (is_asynchronous(device) && !(buffer->stream() == stream)) {
-      stream.wait(runtime::Event(buffer->stream()));
-    }
-  }
+  const runtime::CaptureScope capture(stream);
+  if (capture.active()) capture.keep({to.buffer, from.buffer});
+  for (const runtime::Buffer* buffer : {to.buffer.get(), from.buffer.get()})
+    runtime::start_after(stream, buffer->stream());
   runtime::copy(static_cast<std::byte*>(to.buffer->pointer()) + to.offset, device,
                 static_cast<const std::byte*>(from.buffer->pointer()) + from.offset,
                 from.buffer->device(), bytes, stream);
@@ -176,6 +176,7 @@ void copy_into(frontend::NodeRef pinned, frontend::NodeRef value) {
 frontend::NodeRef copied(const frontend::NodeRef& node) {
   const runtime::DeviceArray& from = node->value;
   const runtime::Stream stream = runtime::Stream::current(from.buffer->device());
+  const runtime::CaptureScope capture(stream);  // permits the allocation
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*node));
   frontend::NodeRef result = frontend::array_node(
       {from.type, runtime::allocate(bytes, stream, runtime::label_of(from.type, "a copy")), 0});

@@ -18,6 +18,7 @@
 #include "runtime/cuda/launcher.h"
 #include "runtime/cuda/libraries/blas.h"
 #include "runtime/cuda/raw_module.h"
+#include "runtime/device/captured_source.h"
 #include "runtime/device/stream.h"
 
 namespace heddle::runtime {
@@ -27,6 +28,9 @@ namespace {
 cuda::DevicePointer address(const void* pointer) {
   return reinterpret_cast<cuda::DevicePointer>(pointer);
 }
+
+/// CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+constexpr auto stream_capture_implicit = static_cast<cuda::Result>(906);
 
 class CudaBackend final : public Backend {
  public:
@@ -168,10 +172,12 @@ void CudaBackend::copy(void* to, Device to_device, const void* from, Device from
   }
   const cuda::ContextScope context(stream.device().ordinal);
   if (from_device.kind != DeviceKind::cuda) {
+    const bool captured = stream.capturing();
+    if (captured) from = kept_by_captured_graph(from, bytes, stream);
     driver.memcpy_htod_async(address(to), from, bytes, stream.handle());
     // A copy from pageable memory stages the memory before it returns. Memory known to the driver,
     // pinned or managed, is read by the device later, so the copy is waited for.
-    if (owner_of(from) && !stream.capturing()) stream.synchronize();
+    if (!captured && owner_of(from)) stream.synchronize();
   } else if (to_device.kind != DeviceKind::cuda) {
     driver.memcpy_dtoh_async(to, address(from), bytes, stream.handle());
   } else if (to_device == from_device) {
@@ -231,7 +237,10 @@ bool CudaBackend::is_idle(StreamHandle stream, int ordinal) const {
 
 bool CudaBackend::is_capturing(StreamHandle stream) const {
   cuda::CaptureStatus status = cuda::CaptureStatus::none;
-  cuda::driver().stream_is_capturing(stream, &status);
+  const cuda::Result result = cuda::driver().stream_is_capturing.attempt(stream, &status);
+  // The legacy default stream, while a stream that waits for it is captured.
+  if (result == stream_capture_implicit) return true;
+  cuda::check(result, "cuStreamIsCapturing");
   return status != cuda::CaptureStatus::none;
 }
 

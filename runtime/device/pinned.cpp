@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -29,6 +32,7 @@ struct FreeBlock {
 struct PinnedPool {
   ir::Mutex mutex;
   std::vector<FreeBlock> blocks;
+  std::map<const void*, std::weak_ptr<PinnedBlock>, std::greater<>> held;  ///< by start
 
   /// Null if there is none of that size.
   void* take(std::size_t bytes) {
@@ -55,6 +59,7 @@ constexpr std::size_t least_bytes = 512, most_bytes = SIZE_MAX / 4;
 PinnedBlock::~PinnedBlock() {
   PinnedPool& pool = pool_on(device_);
   const std::lock_guard lock(pool.mutex);
+  pool.held.erase(pointer_);
   pool.blocks.push_back({pointer_, bytes_});
 }
 
@@ -72,7 +77,23 @@ std::shared_ptr<PinnedBlock> allocate_pinned(std::size_t bytes, Device device) {
   }
   if (pointer == nullptr)
     throw OutOfMemory(fmt::format("the host cannot allocate {} bytes of pinned memory", bytes));
-  return std::shared_ptr<PinnedBlock>(new PinnedBlock(pointer, rounded, device));
+  std::shared_ptr<PinnedBlock> block(new PinnedBlock(pointer, rounded, device));
+  PinnedPool& pool = pool_on(device);
+  const std::lock_guard lock(pool.mutex);
+  pool.held[pointer] = block;
+  return block;
+}
+
+std::shared_ptr<PinnedBlock> pinned_block_at(const void* pointer, Device device) {
+  PinnedPool& pool = pool_on(device);
+  std::shared_ptr<PinnedBlock> block;  // must be released without the lock
+  const std::lock_guard lock(pool.mutex);
+  const auto found = pool.held.lower_bound(pointer);
+  if (found == pool.held.end()) return nullptr;
+  const auto* const start = static_cast<const std::byte*>(found->first);
+  block = found->second.lock();
+  const bool inside = block && static_cast<const std::byte*>(pointer) < start + block->bytes();
+  return inside ? block : nullptr;
 }
 
 std::size_t free_pinned_blocks(Device device) {

@@ -30,6 +30,8 @@ class PinnedBlock {
 
 /// The block has at least `bytes`. Throws OutOfMemory, DeviceError.
 std::shared_ptr<PinnedBlock> allocate_pinned(std::size_t bytes, Device device);
+/// The held block in which the pointer lies; null if it lies in none.
+std::shared_ptr<PinnedBlock> pinned_block_at(const void* pointer, Device device);
 /// The number of blocks that the pool keeps.
 std::size_t free_pinned_blocks(Device device);
 /// Returns the kept blocks to the system.

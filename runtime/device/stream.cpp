@@ -53,6 +53,17 @@ StreamState* new_state(Device device, StreamHandle handle, const StreamKind& kin
   return state;
 }
 
+/// The streams of each handle. Never destroyed.
+struct KnownStreams {
+  ir::Mutex mutex;
+  std::unordered_map<StreamHandle, std::vector<StreamState*>> by_handle;
+};
+
+KnownStreams& known_streams() {
+  static auto* const known = new KnownStreams;
+  return *known;
+}
+
 /// A thread's streams on one device.
 struct ThreadStreams {
   Stream own, current;
@@ -123,7 +134,12 @@ Stream Stream::create(Device device, const StreamKind& kind) {
     }
   }
   const ContextScope context(device);
-  return Stream(new_state(device, backend_of(device).create_stream(kind), kind));
+  StreamState* const state = new_state(device, backend_of(device).create_stream(kind), kind);
+  Stream stream(state);
+  std::lock_guard lock(known_streams().mutex);
+  // Someone else's stream that had the handle is gone.
+  known_streams().by_handle[state->handle] = {state};
+  return stream;
 }
 
 Stream Stream::own(Device device) {
@@ -144,15 +160,14 @@ void Stream::set_current(Stream stream) {
 
 Stream Stream::borrow(Device device, StreamHandle handle) {
   if (!is_asynchronous(device)) return Stream(only_state(device));
-  static constinit ir::Mutex mutex;
-  static auto* const known = new std::unordered_map<StreamHandle, std::vector<StreamState*>>;
-  std::lock_guard lock(mutex);
-  for (StreamState* state : (*known)[handle]) {
+  std::lock_guard lock(known_streams().mutex);
+  std::vector<StreamState*>& known = known_streams().by_handle[handle];
+  for (StreamState* state : known) {
     if (state->device == device) return Stream(state);
   }
   StreamState* const state = new_state(device, handle);
   state->borrowed = true;
-  (*known)[handle].push_back(state);
+  known.push_back(state);
   return Stream(state);
 }
 

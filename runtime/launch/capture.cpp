@@ -14,7 +14,7 @@ using Buffers = std::vector<BufferRef>;
 using Modules = std::vector<std::shared_ptr<const void>>;
 
 /// What destroyed graphs have kept. The driver reports the destruction on a thread that must not
-/// call the driver, so the buffers return to their pools at the next capture.
+/// call the driver, so buffers return to their pools, and modules are unloaded, later.
 struct Abandoned {
   ir::Mutex mutex;
   Buffers buffers;
@@ -41,13 +41,30 @@ class Kept final : public GraphResource {
   std::shared_ptr<const void> module_;
 };
 
-void release_abandoned_buffers() {
-  Buffers buffers;
-  const std::lock_guard lock(abandoned().mutex);
-  buffers.swap(abandoned().buffers);
+void release_when_memory_is_short() {
+  [[maybe_unused]] static const int once =
+      add_reclaimer([](Device, std::size_t) { release_destroyed_graphs(); });
 }
 
 }  // namespace
+
+void release_destroyed_graphs() {
+  Buffers buffers;
+  {
+    const std::lock_guard lock(abandoned().mutex);
+    buffers.swap(abandoned().buffers);
+  }
+}  // releases the buffers without the lock
+
+void start_after(const Stream& stream, const Stream& other) {
+  if (stream == other || !capabilities_of(other.device()).asynchronous) return;
+  if (stream.capturing() && !other.capturing()) {
+    const RelaxedCaptureScope relaxed(other.device());
+    other.synchronize();
+  } else {
+    stream.wait(Event(other));
+  }
+}
 
 CaptureScope::CaptureScope(const Stream& stream) : stream_(stream), active_(stream.capturing()) {
   if (active_) mode_ = backend_of(stream.device()).relax_capturing();
@@ -63,7 +80,8 @@ RelaxedCaptureScope::RelaxedCaptureScope(Device device)
 RelaxedCaptureScope::~RelaxedCaptureScope() { backend_.restore_capturing(mode_); }
 
 void CaptureScope::keep(Buffers buffers, std::shared_ptr<const void> module) const {
-  release_abandoned_buffers();
+  release_destroyed_graphs();
+  release_when_memory_is_short();
   backend_of(stream_.device())
       .retain_by_captured_graph(stream_.handle(),
                                 std::make_unique<Kept>(std::move(buffers), std::move(module)));
@@ -71,8 +89,10 @@ void CaptureScope::keep(Buffers buffers, std::shared_ptr<const void> module) con
 
 void unload_abandoned_modules() {
   Modules modules;
-  const std::lock_guard lock(abandoned().mutex);
-  modules.swap(abandoned().modules);
-}
+  {
+    const std::lock_guard lock(abandoned().mutex);
+    modules.swap(abandoned().modules);
+  }
+}  // unloads the modules without the lock
 
 }  // namespace heddle::runtime

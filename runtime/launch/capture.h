@@ -34,6 +34,13 @@ class CaptureScope {
 /// Unloads the modules that only destroyed graphs have kept. This waits for the device, so call it
 /// outside of captures.
 void unload_abandoned_modules();
+/// Returns the buffers of destroyed graphs to their pools. Must be called where the device may be
+/// used. keep(), and a lack of memory, call it too.
+void release_destroyed_graphs();
+
+/// Work enqueued on `stream` from now on starts after what `other` holds now. A captured graph
+/// cannot wait for work outside of it, so the host waits then. Throws DeviceError.
+void start_after(const Stream& stream, const Stream& other);
 
 /// While an instance lives, this thread may query events and wait for them during a graph capture.
 /// This does not interfere with the capture.

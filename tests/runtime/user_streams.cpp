@@ -75,6 +75,7 @@ void check_current() {
     CHECK(Stream::current(gpu) == own);
   }
   CHECK(Stream::current(gpu) == other);
+  CHECK_MESSAGE(Stream::borrow(gpu, other.handle()) == other, "the handle of a stream of ours");
   Stream::set_current(own);
   // The default stream of the second GPU, on a thread that has used none yet.
   std::thread([] {

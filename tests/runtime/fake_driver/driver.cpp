@@ -114,6 +114,13 @@ Stream* default_stream(std::array<Stream*, devices>& streams) {
 
 void* host(std::uint64_t pointer) { return reinterpret_cast<void*>(pointer); }
 
+/// A copy that each launch makes anew.
+int capture_copy(Stream* stream, void* to, const void* from, std::size_t bytes) {
+  Node node;
+  node.work = [=] { std::memcpy(to, from, bytes); };
+  return submit(stream, node);
+}
+
 /// Counts of calls and the failure that is to come; they cost nothing until a test asks.
 struct Watch {
   std::map<std::string, std::uint64_t> calls;
@@ -409,6 +416,7 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
   const Lock lock(state().mutex);
   if (const int error = stream_error(stream)) return error;
   if (!reaches(stream->context, to, bytes)) return invalid_value;
+  if (stream->capture != nullptr) return capture_copy(stream, host(to), from, bytes);
   if (block_of(reinterpret_cast<std::uint64_t>(from), bytes) != nullptr) {
     stream->work.emplace_back([=] { std::memcpy(host(to), from, bytes); });
     return success;
@@ -424,6 +432,7 @@ int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, Stream
   const Lock lock(state().mutex);
   if (const int error = stream_error(stream)) return error;
   if (!reaches(stream->context, from, bytes)) return invalid_value;
+  if (stream->capture != nullptr) return capture_copy(stream, to, host(from), bytes);
   if (const int error = run_all(stream)) return error;
   std::memcpy(to, host(from), bytes);
   return success;

@@ -78,6 +78,15 @@ Node* node_in(Executable* executable, const Node* original) {
   return nullptr;
 }
 
+/// Then the legacy default stream, which waits for those streams, must not be used.
+bool captures_a_blocking_stream() {
+  const Lock lock(state().mutex);
+  constexpr unsigned non_blocking = 1;
+  return std::ranges::any_of(state().streams, [](const auto& entry) {
+    return entry.first->capture != nullptr && (entry.first->flags & non_blocking) == 0;
+  });
+}
+
 }  // namespace
 
 bool unsafe_now() { return captures > 0 && mode != cuda::CaptureMode::relaxed; }
@@ -214,6 +223,8 @@ int cuStreamEndCapture(Stream* stream, Graph** graph) {
   return error;
 }
 int cuStreamIsCapturing(Stream* stream, cuda::CaptureStatus* status) {
+  const bool legacy = std::ranges::find(state().legacy, resolve(stream)) != state().legacy.end();
+  if (legacy && captures_a_blocking_stream()) return capture_implicit;
   *status =
       resolve(stream)->capture != nullptr ? cuda::CaptureStatus::active : cuda::CaptureStatus::none;
   return success;

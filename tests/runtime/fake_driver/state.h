@@ -27,7 +27,8 @@ enum Result : int {
   launch_failed = 719,
   not_supported = 801,
   capture_unsupported = 900,
-  capture_isolation = 905
+  capture_isolation = 905,
+  capture_implicit = 906
 };
 
 /// A device's only context. After a sticky error all that is asked of it fails with that error.
