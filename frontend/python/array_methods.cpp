@@ -1,4 +1,4 @@
-#include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,10 +20,12 @@
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
+#include "frontend/python/gil.h"
 #include "frontend/python/orders.h"
 #include "frontend/python/streams.h"
 #include "frontend/python/transfers.h"
 #include "frontend/streams/access.h"
+#include "frontend/streams/recorded.h"
 
 // Methods of Array that numpy.ndarray has and that differ from the module's functions: they write
 // to the array, use its memory order, or have other parameters.
@@ -284,6 +286,22 @@ void check_set(const Arguments& a, const Array& value) {
   }
 }
 
+void set_on_stream(const Arguments& a, const Stream& stream) {
+  const std::string device = to_string(device_of(a.array(0)));
+  if (stream.device() != device) {
+    throw ValueError(fmt::format("set: the array is on {}, and the stream is one of {}", device,
+                                 stream.device()));
+  }
+  {
+    const ReleaseGil release;
+    frontend::evaluate_recorded("set on a stream");
+  }
+  const runtime::StreamScope scope(frontend::StreamAccess::of(stream));
+  check_set(a, a.array(1));
+  a.target(0).write(a.array(1), a.where());
+  compute(a.array(0));
+}
+
 void bind_transfers(Functions& functions) {
   functions.def_method(
       "tobytes(self, order: str = 'C') -> bytes",
@@ -318,7 +336,7 @@ void bind_transfers(Functions& functions) {
       "is enqueued on `stream`, by default the current one. With `blocking`, waits for it. Else it "
       "is done when the stream is: until then nothing reads the result, nor changes `out`, which "
       "is memory of heddle.cuda.alloc_pinned_memory to be copied while other work runs. Raises "
-      "ValueError for an `out` of another shape, TypeError for another dtype.",
+      "ValueError for an `out` of another shape or that is read-only, TypeError for another dtype.",
       [](const Arguments& a) {
         return download(a.object(0), a.where(), {a[1], a.order(2), a[3], a.flag(4)});
       });
@@ -326,16 +344,14 @@ void bind_transfers(Functions& functions) {
       "set(self, arr: numpy.ndarray, stream: Any = None) -> None",
       "Writes the elements of a NumPy array of the same shape and dtype: cupy.ndarray.set. The "
       "copy is enqueued on `stream`, by default the current one. Raises ValueError for another "
-      "shape, TypeError for another dtype.",
+      "shape and for a stream of another device, TypeError for another dtype.",
       [](const Arguments& a) {
-        std::optional<runtime::StreamScope> scope;
         if (!a.is_none(2)) {
-          const Stream stream = to_stream(a[2], to_string(device_of(a.array(0))));
-          scope.emplace(frontend::StreamAccess::of(stream));
+          set_on_stream(a, to_stream(a[2], to_string(device_of(a.array(0)))));
+          return nb::none();
         }
         check_set(a, a.array(1));
         a.target(0).write(a.array(1), a.where());
-        if (scope) compute(a.array(0));
         return nb::none();
       });
 }

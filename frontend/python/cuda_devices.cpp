@@ -82,7 +82,10 @@ void bind_cuda_devices(nb::module_& module) {
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   });
-  module.def("set_profiling", [](bool on) { set_profiling(on); });
+  module.def("set_profiling", [](bool on) {
+    const ReleaseGil release;
+    set_profiling(on);
+  });
   module.def("push_range",
              [](const char* message) { ranges().push_back(std::make_unique<TimeRange>(message)); });
   module.def("pop_range", [] {

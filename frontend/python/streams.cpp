@@ -1,15 +1,15 @@
 #include "frontend/python/streams.h"
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "frontend/python/arguments.h"
 #include "frontend/python/bindings.h"
+#include "frontend/python/dropped.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
-#include "frontend/python/held.h"
 #include "frontend/streams/access.h"
 #include "frontend/streams/recorded.h"
 
@@ -31,20 +31,28 @@ auto without_gil(const Call& call) {
 template <class Call>
 void wait_without_gil(const Call& call) {
   without_gil(call);
+  drop_references();
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-/// The streams on which Python functions were enqueued. Guarded by the GIL.
-std::vector<Stream>& calling_streams() {
-  static auto& streams = *new std::vector<Stream>;
-  return streams;
+/// A Python function that a stream calls. A captured one is called at each launch of its graph.
+struct EnqueuedCall {
+  Stream stream;
+  std::weak_ptr<const nb::object> call;  ///< expired once it is not called any more
+};
+
+/// Guarded by the GIL.
+std::vector<EnqueuedCall>& enqueued_calls() {
+  static auto& calls = *new std::vector<EnqueuedCall>;
+  return calls;
 }
 
 /// Enqueues a call of a Python function. Its exceptions go to sys.unraisablehook.
 void launch_host_function(const Stream& stream, const nb::object& function, nb::object arguments) {
-  if (std::ranges::find(calling_streams(), stream) == calling_streams().end())
-    calling_streams().push_back(stream);
-  const Held call = hold(nb::make_tuple(function, arguments));
+  drop_references();
+  std::erase_if(enqueued_calls(), [](const EnqueuedCall& each) { return each.call.expired(); });
+  const Held call = hold_for_driver(nb::make_tuple(function, arguments));
+  enqueued_calls().push_back({stream, call});
   without_gil([&] {
     stream.launch_host_function([call] {
       if (Py_IsInitialized() == 0) return;
@@ -59,17 +67,19 @@ void launch_host_function(const Stream& stream, const nb::object& function, nb::
 
 /// Waits for enqueued Python functions, which cannot run once the interpreter ends.
 void finish_host_functions() {
-  const std::vector<Stream> streams = std::move(calling_streams());
-  calling_streams().clear();
-  const ReleaseGil release;
-  for (const Stream& stream : streams) {
-    const runtime::Stream& queue = frontend::StreamAccess::of(stream);
-    try {
-      queue.synchronize();
-    } catch (const Error&) {
-      continue;  // the device has failed, so nothing more is called
+  const std::vector<EnqueuedCall> calls = std::move(enqueued_calls());
+  enqueued_calls().clear();
+  without_gil([&] {
+    for (const EnqueuedCall& each : calls) {
+      if (each.call.expired()) continue;
+      try {
+        frontend::StreamAccess::of(each.stream).synchronize();
+      } catch (const Error&) {
+        continue;  // the device has failed, so nothing more is called
+      }
     }
-  }
+  });
+  drop_references();
 }
 
 /// Makes `before` the current stream again, also if what was recorded meanwhile fails.
@@ -89,11 +99,9 @@ void leave_stream(const Stream& before) {
 void bind_events(nb::module_& module) {
   nb::class_<Event>(module, "Event")
       .def("__init__",
-           [](Event* self, bool timed, bool blocking, bool interprocess) {
-             without_gil([&] {
-               new (self)
-                   Event({.timed = timed, .blocking = blocking, .interprocess = interprocess});
-             });
+           [](Event* self, bool timed, bool blocking, bool interprocess, const char* of) {
+             const EventOptions options{timed, blocking, interprocess};
+             without_gil([&] { new (self) Event(options, of); });
            })
       .def("record",
            [](Event& self, const Stream& stream) { without_gil([&] { self.record(stream); }); })
@@ -143,6 +151,8 @@ void bind_stream(nb::module_& module) {
       .def("launch_host_function", launch_host_function)
       .def("begin_capture",
            [](const Stream& self, int policy) {
+             if (policy < 0 || policy > static_cast<int>(CapturePolicy::relaxed))
+               raise(PyExc_ValueError, "begin_capture: mode must be 0, 1 or 2");
              without_gil([&] { self.begin_capture(static_cast<CapturePolicy>(policy)); });
            })
       .def("end_capture",

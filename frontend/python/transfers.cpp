@@ -17,6 +17,7 @@
 #include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
+#include "frontend/python/dropped.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/evaluation.h"
@@ -30,12 +31,6 @@ using frontend::Access;
 
 namespace {
 
-/// Memory of the host that receives elements in C order.
-struct Target {
-  nb::object array;                         ///< NumPy's
-  std::optional<PinnedMemory> pinned = {};  ///< what the array lies in
-};
-
 nb::tuple extents(const Array& value) {
   nb::list shape;
   for (const std::int64_t extent : value.shape()) shape.append(extent);
@@ -43,13 +38,17 @@ nb::tuple extents(const Array& value) {
 }
 
 /// An array for the elements. Copies that are not waited for need pinned memory.
-Target new_target(const Array& value, bool blocking) {
+nb::object new_target(const Array& value, bool blocking) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   const nb::object dtype = numpy_dtype(value.dtype());
-  if (blocking || value.nbytes() == 0) return {numpy.attr("empty")(extents(value), dtype)};
-  PinnedMemory memory(static_cast<std::size_t>(value.nbytes()));
+  if (blocking || value.nbytes() == 0) return numpy.attr("empty")(extents(value), dtype);
+  const auto bytes = static_cast<std::size_t>(value.nbytes());
+  const PinnedMemory memory = [&] {
+    const ReleaseGil release;
+    return PinnedMemory(bytes);
+  }();
   const nb::object flat = numpy.attr("frombuffer")(nb::cast(memory), dtype);
-  return {flat.attr("reshape")(extents(value)), memory};
+  return flat.attr("reshape")(extents(value));
 }
 
 /// Checks that `out` can receive the elements without a cast.
@@ -57,6 +56,8 @@ void check_out(nb::handle out, const Array& value) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   if (!nb::isinstance(out, numpy.attr("ndarray")))
     raise(PyExc_TypeError, "get: out must be a numpy.ndarray, not " + describe_type(out));
+  if (!nb::cast<bool>(out.attr("flags")["WRITEABLE"]))
+    raise(PyExc_ValueError, "get: out is read-only");
   if (!out.attr("dtype").equal(numpy_dtype(value.dtype()))) {
     raise(PyExc_TypeError, fmt::format("get: out is {}, but the array is {}",
                                        nb::str(nb::object(out.attr("dtype"))).c_str(),
@@ -69,8 +70,21 @@ void check_out(nb::handle out, const Array& value) {
   }
 }
 
-/// Computes the elements and enqueues their copy.
-void enqueue(const Array& array, const Target& target, const Download& how,
+/// Enqueues the copy, and keeps the target until it is done. If that fails, waits for what is
+/// enqueued.
+void copy_later(const frontend::Node& node, void* out, const runtime::Stream& queue,
+                const Held& target) {
+  try {
+    frontend::download_later(node, out, queue);
+    queue.call_on_host([target] {});
+  } catch (const Error&) {
+    if (!queue.capturing()) queue.synchronize();
+    throw;
+  }
+}
+
+/// Computes the elements and enqueues their copy to an array in C order.
+void enqueue(const Array& array, const nb::object& target, const Download& how,
              const SourceLocation& where) {
   // The variable may change while other threads run.
   const Array value = array;  // NOLINT(performance-unnecessary-copy-initialization)
@@ -81,24 +95,20 @@ void enqueue(const Array& array, const Target& target, const Download& how,
     throw ValueError(fmt::format("get: the array is on {}, and the stream is one of {}", device,
                                  stream.device()));
   }
-  const auto address = nb::cast<std::uintptr_t>(target.array.attr("ctypes").attr("data"));
+  const auto address = nb::cast<std::uintptr_t>(target.attr("ctypes").attr("data"));
   std::optional<SharedOrder> order;
   if (take_pinned_read()) order.emplace(device_of(value));
+  const Held kept = how.blocking ? nullptr : hold_for_driver(target);
   {
     const ReleaseGil release;
     const runtime::Stream& queue = frontend::StreamAccess::of(stream);
-    frontend::NodeRef node = Access::node(value, where);
+    auto* const out = reinterpret_cast<void*>(address);
     if (how.blocking) {
-      node = frontend::evaluated_node(value, "get", where);
+      frontend::download_to(*frontend::evaluated_node(value, "get", where), out, queue);
     } else {
       value.eval();
-      node = Access::raw(value);
-    }
-    frontend::download_later(*node, reinterpret_cast<void*>(address), queue);
-    if (how.blocking) {
-      queue.synchronize();
-    } else if (target.pinned) {
-      queue.call_on_host([kept = *target.pinned] {});
+      const frontend::NodeRef node = Access::raw(value);
+      copy_later(*node, out, queue, kept);
     }
   }
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -116,19 +126,19 @@ nb::object download(const ArrayObject& array, const SourceLocation& where, const
     const bool transposed = how.order == 'F' && value.ndim() > 1;
     if (how.blocking && how.stream.is_none() && !transposed) return to_numpy(value, where);
     const Array elements = transposed ? value.transpose({}, where) : value;
-    const Target target = new_target(elements, how.blocking);
+    const nb::object target = new_target(elements, how.blocking);
     enqueue(elements, target, how, where);
-    return transposed ? nb::object(target.array.attr("T")) : target.array;
+    return transposed ? nb::object(target.attr("T")) : target;
   }
   check_out(how.out, value);
   if (is_contiguous(how.out, "C_CONTIGUOUS")) {
-    enqueue(value, {nb::borrow(how.out)}, how, where);
+    enqueue(value, nb::borrow(how.out), how, where);
   } else if (is_contiguous(how.out, "F_CONTIGUOUS")) {
-    enqueue(value.transpose({}, where), {how.out.attr("T")}, how, where);
+    enqueue(value.transpose({}, where), how.out.attr("T"), how, where);
   } else {
-    const Target whole = new_target(value, true);
+    const nb::object whole = new_target(value, true);
     enqueue(value, whole, {how.stream, how.order, how.out, true}, where);
-    nb::module_::import_("numpy").attr("copyto")(how.out, whole.array);
+    nb::module_::import_("numpy").attr("copyto")(how.out, whole);
   }
   return nb::borrow(how.out);
 }

@@ -7,6 +7,7 @@
 
 #include "frontend/evaluate/checks.h"
 #include "frontend/streams/recorded.h"
+#include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/stream.h"
 
@@ -40,12 +41,23 @@ runtime::CaptureMode mode_of(CapturePolicy policy) {
   }
 }
 
+/// Ends a capture and drops the graph.
+void abandon_capture(const runtime::Stream& stream) noexcept {
+  try {
+    stream.end_capture();
+  } catch (const Error& failure) {
+    runtime::log().debug("the end of a capture that has failed: {}", failure.what());
+  }
+}
+
 }  // namespace
 
 struct Event::State {
   State(runtime::Device device, const EventOptions& options)
-      : event(device, {options.timed, options.blocking, options.interprocess}) {}
+      : event(device, {options.timed, options.blocking, options.interprocess}),
+        timed(options.timed) {}
   runtime::Event event;
+  const bool timed;
   std::atomic<bool> recorded{false};
 };
 
@@ -73,6 +85,8 @@ void Event::synchronize() const {
 double Event::milliseconds_since(const Event& start) const {
   if (!state_->recorded || !start.state_->recorded)
     throw DeviceError("the time between two events needs both to be recorded");
+  if (!state_->timed || !start.state_->timed)
+    throw DeviceError("the time between two events needs both to be timed");
   const runtime::Event &from = start.state_->event, &to = state_->event;
   if (!(to.device() == from.device()))
     throw DeviceError("there is no time between events of " + start.device() + " and " + device());
@@ -153,7 +167,12 @@ void Stream::begin_capture(CapturePolicy policy) const {
 }
 
 CapturedGraph Stream::end_capture() const {
-  evaluate_recorded("Stream::end_capture");
+  try {
+    evaluate_recorded("Stream::end_capture");
+  } catch (...) {
+    abandon_capture(*stream_);
+    throw;
+  }
   return CapturedGraph(stream_->end_capture());
 }
 

@@ -1,20 +1,6 @@
 """heddle.cuda on the tests' own driver, whose two GPUs run work as late as they may."""
 
-import os
-import subprocess
-import sys
-import textwrap
-
-FAKE = {"HEDDLE_CUDA_DRIVER": os.environ.get("HEDDLE_FAKE_DRIVER", ""),
-        "HEDDLE_NVRTC": os.environ.get("HEDDLE_FAKE_NVRTC", "")}
-
-
-def run_on_fake_gpus(code):
-    environment = os.environ | FAKE
-    environment.pop("HEDDLE_DEVICE", None)
-    process = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True,
-                             text=True, timeout=120, env=environment)
-    assert process.returncode == 0 and process.stdout == "done\n", process.stdout + process.stderr
+from fake_gpus import run_on_fake_gpus
 
 
 def test_devices_and_streams_on_fake_gpus():
@@ -99,16 +85,10 @@ def test_pending_host_functions_run_before_the_end():
 
 def test_failures_of_the_driver():
     run_on_fake_gpus("""
-        import ctypes, os
         import numpy as np, heddle as hd
+        from fake_gpus import control
 
-        class Control(ctypes.Structure):
-            _fields_ = [("calls", ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_char_p)),
-                        ("fail", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_int))]
-
-        driver = ctypes.CDLL(os.environ["HEDDLE_CUDA_DRIVER"])
-        driver.heddle_fake_control.restype = ctypes.POINTER(Control)
-        control = driver.heddle_fake_control().contents
+        control = control()
         x = hd.asarray(np.arange(4.0)).eval()
 
         def everything():

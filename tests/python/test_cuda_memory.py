@@ -41,6 +41,8 @@ def test_get_into(blocking):
         array.get(out=np.zeros((3, 4), "float32"))
     with pytest.raises(TypeError, match="out"):
         array.get(out=[0.0])
+    with pytest.raises(ValueError, match="read-only"):
+        array.get(out=np.frombuffer(bytes(96), np.float64).reshape(3, 4))
     with pytest.raises(TypeError, match="stream"):
         array.get(stream="0")
 

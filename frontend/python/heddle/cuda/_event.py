@@ -16,7 +16,15 @@ class Event:
     """
 
     def __init__(self, block=False, disable_timing=False, interprocess=False):
-        self._native = _cuda.Event(not disable_timing, bool(block), bool(interprocess))
+        self._native = _cuda.Event(not disable_timing, bool(block), bool(interprocess),
+                                   _heddle.device())
+
+    @classmethod
+    def _of(cls, device):
+        """An event of the device with this name."""
+        event = cls.__new__(cls)
+        event._native = _cuda.Event(True, False, False, device)
+        return event
 
     @property
     def ptr(self):

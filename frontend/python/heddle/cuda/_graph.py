@@ -7,7 +7,13 @@ _cuda = _heddle._cuda
 
 class Graph:
     """Work that Stream.end_capture() has captured: cupy.cuda.Graph. It keeps the arrays that it
-    reads and writes; each launch uses the same memory."""
+    reads and writes; each launch uses the same memory.
+
+    A write to an array, such as x.set(values) or x += 1, gives the array other memory, so a launch
+    does not see it. To feed a graph, copy from pinned memory during the capture: each launch reads
+    that memory again. get(blocking=False) during a capture copies results at each launch. Other
+    memory of the host is read once, at the capture.
+    """
 
     def __init__(self, native):
         self._native = native

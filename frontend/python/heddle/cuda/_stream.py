@@ -63,7 +63,7 @@ class _StreamMethods:
         """Records an event on the stream, by default a new one, and returns it."""
         from heddle.cuda._event import Event
 
-        event = Event() if event is None else event
+        event = Event._of(self._native.device) if event is None else event
         event.record(self)
         return event
 
@@ -151,7 +151,8 @@ class Stream(_StreamMethods):
 
 class ExternalStream(_StreamMethods):
     """A stream that other code has made: cupy.cuda.ExternalStream. `ptr` is its handle; 0 is CUDA's
-    legacy default stream. Its owner destroys it only after the arrays that were computed on it.
+    legacy default stream. Its owner destroys it only after the arrays that were computed on it. The
+    handle of one of Heddle's streams gives an equal stream.
 
     Raises ValueError for 2, CUDA's per-thread default stream, which is another one in each thread.
     """

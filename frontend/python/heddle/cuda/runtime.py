@@ -3,7 +3,7 @@ what asks the runtime for a version gets the driver's."""
 
 from heddle import _heddle
 from heddle.cuda._device import Device, get_device_id
-from heddle.cuda._stream import ExternalStream
+from heddle.cuda._stream import ExternalStream, Stream
 
 _cuda = _heddle._cuda
 
@@ -62,14 +62,22 @@ def deviceGetByPCIBusId(pciBusId):
     return Device.from_pci_bus_id(pciBusId).id
 
 
+def _streams_of(handle):
+    """0 stands for CUDA's legacy default stream, and for the one on which this thread's work runs
+    by default."""
+    return [ExternalStream(handle)] if handle else [Stream.null, ExternalStream(0)]
+
+
 def streamSynchronize(stream):
-    """Waits for the work of the stream with this handle."""
-    ExternalStream(stream).synchronize()
+    """Waits for the work of the stream with this handle. 0 is also this thread's Stream.null."""
+    for each in _streams_of(stream):
+        each.synchronize()
 
 
 def streamQuery(stream):
-    """0 if the stream with this handle has nothing to do, else cudaErrorNotReady."""
-    return 0 if ExternalStream(stream).done else cudaErrorNotReady
+    """0 if the stream with this handle has nothing to do, else cudaErrorNotReady. 0 is also this
+    thread's Stream.null."""
+    return 0 if all(each.done for each in _streams_of(stream)) else cudaErrorNotReady
 
 
 def profilerStart():
