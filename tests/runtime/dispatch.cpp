@@ -17,6 +17,7 @@
 #include "runtime/base/statistics.h"
 #include "runtime/cuda/devices.h"
 #include "runtime/device/memory.h"
+#include "runtime/launch/capture.h"
 #include "tests/runtime/fake_programs.h"
 #include "tests/runtime/helpers.h"
 
@@ -214,6 +215,7 @@ void check_failing_capture() {
 
 void check_out_of_memory() {
   const Stream stream = Stream::current(gpu);
+  runtime::release_destroyed_graphs();
   const std::size_t in_use = runtime::pool_of(gpu).statistics().in_use;
   const std::uint64_t executables = control().live_executables();
   const auto runner = load_several();
