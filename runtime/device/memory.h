@@ -35,7 +35,9 @@ class Buffer {
   void describe(const Label& label, ir::Location line);
 
   /// Records that work on a stream other than its own uses the buffer. When the buffer dies, the
-  /// pool waits for the work that this stream holds then. Thread-safe.
+  /// pool waits for the work that this stream holds then. A borrowed stream may be destroyed before
+  /// that. So call this after enqueuing the work on it; the buffer's own stream then waits for the
+  /// work. Thread-safe. Throws DeviceError.
   void used_on(const Stream& stream);
   /// Makes a stream wait for this work of other streams, before it overwrites the buffer.
   void wait_for_users(const Stream& stream);

@@ -42,8 +42,9 @@ class Stream {
   static Stream current(Device device);
   /// Makes a stream the calling thread's current one on its device.
   static void set_current(Stream stream);
-  /// Wraps a stream that someone else created. They must destroy it only after all work and memory
-  /// on it is done with. The same handle gives the same stream.
+  /// Wraps a stream that someone else created. They must destroy it only after the buffers
+  /// allocated on it. The same handle gives the same stream; the handle of a stream of ours, that
+  /// stream.
   static Stream borrow(Device device, StreamHandle handle);
   /// The stream of a state that a buffer refers to.
   static Stream of(StreamState* state) { return Stream(state); }
@@ -75,7 +76,7 @@ class Stream {
   /// Calls the function on another thread when the work enqueued so far is done, and delays later
   /// work until it returns. It must call nothing that uses the device. Captured into a graph, it is
   /// called at each launch. It is not called if the device has failed. On a synchronous device it
-  /// is called here. Throws DeviceError.
+  /// is called here. It is destroyed on that thread as well. Throws DeviceError.
   void call_on_host(std::function<void()> function) const;
 
   /// Captures what is enqueued from now on into a graph instead of running it. Throws DeviceError.

@@ -62,7 +62,10 @@ class Event {
 };
 
 /// Work that was captured from a stream, to be launched again and again as it is. Its arrays keep
-/// their memory as long as it exists: each launch reads and writes the same elements.
+/// their memory as long as it exists: each launch reads and writes the same memory.
+///
+/// A write to an array gives the array other memory, so a launch does not see it. To feed a graph,
+/// copy from PinnedMemory during the capture: each launch reads that memory again.
 class CapturedGraph {
  public:
   /// Enqueues the work on a stream.
@@ -116,8 +119,9 @@ class Stream {
   void use() const;
 
   /// Calls the function on another thread when the work enqueued so far is done; later work waits
-  /// for it. The function must not use Heddle or CUDA, nor throw. It is not called if the device
-  /// fails before. On the CPU it is called here.
+  /// for it. The function must not use Heddle or CUDA, nor throw. Nor must its destruction, which
+  /// happens on that thread too. It is not called if the device fails before. On the CPU it is
+  /// called here.
   void launch_host_function(std::function<void()> function) const;
 
   /// The stream's work is captured from now on instead of run. Arrays computed meanwhile have their
