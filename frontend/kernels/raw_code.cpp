@@ -41,15 +41,12 @@ NodeRef copied(const NodeRef& node) {
   runtime::BufferRef to =
       runtime::allocate(bytes, stream, runtime::label_of(from.type, "a copy for a kernel"));
   if (bytes > 0) {
-    if (capture.active()) {
-      capture.keep({from.buffer, to});  // each launch of the graph copies
-    } else {
-      from.buffer->used_on(stream);
-    }
+    if (capture.active()) capture.keep({from.buffer, to});  // each launch of the graph copies
     if (!from.buffer->is_of(stream)) stream.wait_for(from.buffer->stream());
     runtime::copy(to->pointer(), device,
                   static_cast<const std::byte*>(from.buffer->pointer()) + from.offset, device,
                   bytes, stream);
+    if (!capture.active()) from.buffer->used_on(stream);
   }
   return array_node({from.type, std::move(to), 0});
 }

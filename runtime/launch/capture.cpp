@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "ir/base/fork_gate.h"
 #include "runtime/device/backend.h"
@@ -58,12 +59,9 @@ void release_destroyed_graphs() {
 
 void start_after(const Stream& stream, const Stream& other) {
   if (stream == other || !capabilities_of(other.device()).asynchronous) return;
-  if (stream.capturing() && !other.capturing()) {
-    const RelaxedCaptureScope relaxed(other.device());
-    other.synchronize();
-  } else {
-    stream.wait(Event(other));
-  }
+  std::optional<RelaxedCaptureScope> relaxed;
+  if (stream.capturing()) relaxed.emplace(other.device());
+  stream.wait_for(other);
 }
 
 CaptureScope::CaptureScope(const Stream& stream) : stream_(stream), active_(stream.capturing()) {
