@@ -1,5 +1,6 @@
 #include "runtime/device/backend.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -47,7 +48,10 @@ class HostBackend final : public Backend {
   const ir::Target& target(int ordinal) const override;
   const DeviceFacts& facts(int ordinal) const override;
   DeviceDetails details(int) const override { return {host_cpu_name(), {}, {}, {}}; }
-  DeviceMemory memory(int) const override { return {host_free_bytes(), host_memory_bytes()}; }
+  DeviceMemory memory(int) const override {
+    const std::size_t total = host_memory_bytes();
+    return {std::min(host_free_bytes(), total), total};  // swap is free, too
+  }
   std::optional<int> at_bus_id(const std::string&) const override { return std::nullopt; }
   bool can_access(int, int) const override { return true; }
   bool unusable() const noexcept override { return false; }

@@ -12,7 +12,8 @@ Text that varies goes into a ```text block, which is not. Comments that no reade
     <!-- setup                code that runs before the block
     x = hd.ones(3)
     -->
-    <!-- needs: torch, gpu -->  Python: left out where one is missing: a module, a GPU, libzip
+    <!-- needs: torch, gpu -->  Python: left out where one is missing: a module, a GPU, libzip. What
+                                needs a GPU runs on the first one
     <!-- declarations -->     C++: the block stands at namespace scope, not in a function
 
 A C++ block with an `int main()` is a program of its own.
@@ -98,6 +99,19 @@ def difference(page, block, printed):
     return f"{page.relative_to(ROOT)}:{block.line} prints something else:\n" + "\n".join(lines)
 
 
+@contextlib.contextmanager
+def on_gpu(block):
+    """Blocks that need a GPU run on the first one, others on the default device."""
+    import heddle
+    before = heddle.device()
+    if "gpu" in block.needs:
+        heddle.set_device("cuda:0")
+    try:
+        yield
+    finally:
+        heddle.set_device(before)
+
+
 def run_python(page):
     """Runs the Python blocks of a page; yields each with what it printed, or the error."""
     names = {"__name__": "program"}
@@ -108,7 +122,7 @@ def run_python(page):
             continue
         out, error = io.StringIO(), ""
         try:
-            with contextlib.redirect_stdout(out):
+            with contextlib.redirect_stdout(out), on_gpu(block):
                 exec(compile(block.setup, "setup.py", "exec"), names)  # noqa: S102: our own
                 exec(compile(block.text, "program.py", "exec"), names)  # noqa: S102
         except BaseException:
