@@ -1,24 +1,19 @@
 #include "frontend/python/dropped.h"
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 namespace heddle::python {
 
 namespace {
 
-/// Never destroyed: the driver's threads may outlive static objects.
 struct Dropped {
-  ir::Mutex mutex;
-  std::vector<std::unique_ptr<const nb::object>> objects;
+  const nb::object* object;
+  Dropped* next;
 };
-
-Dropped& dropped() {
-  static auto* const instance = new Dropped;
-  return *instance;
-}
+/// A list without a lock: a thread may fork while one of the driver adds to it.
+constinit std::atomic<Dropped*> dropped{nullptr};
 
 /// Called by the interpreter on the main thread.
 int drop_on_main_thread(void*) {
@@ -27,14 +22,12 @@ int drop_on_main_thread(void*) {
 }
 
 void drop_later(const nb::object* object) {
-  bool first = false;
-  {
-    const std::lock_guard lock(dropped().mutex);
-    first = dropped().objects.empty();
-    dropped().objects.emplace_back(object);
+  auto* const added = new Dropped{object, dropped.load()};
+  while (!dropped.compare_exchange_weak(added->next, added)) {
   }
   // If the interpreter's queue is full, the next drop_references() drops it.
-  if (first && Py_IsInitialized() != 0) Py_AddPendingCall(drop_on_main_thread, nullptr);
+  if (added->next == nullptr && Py_IsInitialized() != 0)
+    Py_AddPendingCall(drop_on_main_thread, nullptr);
 }
 
 }  // namespace
@@ -42,9 +35,11 @@ void drop_later(const nb::object* object) {
 Held hold_for_driver(nb::object object) { return {new nb::object(std::move(object)), drop_later}; }
 
 void drop_references() {
-  std::vector<std::unique_ptr<const nb::object>> objects;
-  const std::lock_guard lock(dropped().mutex);
-  objects.swap(dropped().objects);
-}  // drops them without the lock
+  std::unique_ptr<Dropped> first(dropped.exchange(nullptr));
+  while (first) {
+    delete first->object;
+    first.reset(first->next);
+  }
+}
 
 }  // namespace heddle::python

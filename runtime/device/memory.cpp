@@ -139,6 +139,7 @@ void Buffer::used_on(const Stream& stream) {
 }
 
 void Buffer::wait_for_users(const Stream& stream) {
+  if (!capabilities_of(device()).asynchronous) return;  // it has one stream
   std::vector<StreamState*> users;
   {
     const std::lock_guard lock(mutex_);
