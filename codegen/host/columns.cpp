@@ -57,13 +57,10 @@ void HostPrinter::column_visit(const HostPass& pass) {
   std::vector<int> elements = body_.needed_for(roots_of(pass), false), shared;
   std::ranges::copy_if(elements, std::back_inserter(shared), [&](int i) { return !varies[i]; });
   std::erase_if(elements, [&](int i) { return !varies[i]; });
-  std::string copies = "r";
-  for (const Loop& loop : plan_.inner) copies += ", " + body_.loop_variable(loop.atom);
-  for (const int i : shared) copies += fmt::format(", v{}", i);
   out_.open("const auto row_at = [&](Index r) __attribute__((always_inline))");
   body_.decode(plan_.inner, "r");
   declare_all(shared);
-  out_.open("return [&, {}](Index k{}) __attribute__((always_inline))", copies, states);
+  out_.open("return [=](Index k{}) __attribute__((always_inline))", states);
   out_.line("const Index {} = column + k;", body_.loop_variable(plan_.outer.back().atom));
   declare_all(elements);
   for (const int i : reductions) {
