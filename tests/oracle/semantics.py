@@ -204,7 +204,7 @@ def with_kept_axes(node, result, operand):
 
 
 def bounds_of(index, length):
-    """The ends of segments as places of an axis, or behind it."""
+    """Begins or ends of segments, clipped to an axis of this length."""
     return np.clip(index, 0, length).astype(np.int64)
 
 

@@ -11,6 +11,13 @@ _sparse = _heddle._sparse
 CLASSES = {}  # (format, whether it is an array) -> class
 
 
+def public(cls):
+    """Registers a class of the package under its format."""
+    CLASSES[cls.format, cls._is_array] = cls
+    cls.__module__ = "heddle.sparse"
+    return cls
+
+
 @dataclasses.dataclass
 class _Fields:
     data: Any

@@ -5,7 +5,7 @@ import operator
 import heddle as hd
 from heddle import _heddle
 from heddle.sparse import _inputs
-from heddle.sparse._base import CLASSES, SparseBase, fields_of, issparse, sparray, spmatrix
+from heddle.sparse._base import CLASSES, SparseBase, fields_of, issparse, public, sparray, spmatrix
 from heddle.sparse._elementwise import Elementwise
 from heddle.sparse._indexing import Indexing
 from heddle.sparse._matrix import MatrixMethods
@@ -181,13 +181,7 @@ class Blocks(Elementwise, Operators, Reductions, Indexing, SparseBase):
         return self.tocsr().diagonal(k)
 
 
-def _finish(cls):
-    CLASSES[cls.format, cls._is_array] = cls
-    cls.__module__ = "heddle.sparse"
-    return cls
-
-
-@_finish
+@public
 class bsr_array(Blocks, sparray):
     """A sparse array of dense blocks: scipy.sparse.bsr_array.
 
@@ -199,7 +193,7 @@ class bsr_array(Blocks, sparray):
     """
 
 
-@_finish
+@public
 class bsr_matrix(MatrixMethods, Blocks, spmatrix):
     """A sparse matrix of dense blocks: scipy.sparse.bsr_matrix. Arguments as bsr_array; `*` is the
     matrix product."""

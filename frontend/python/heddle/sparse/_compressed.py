@@ -3,7 +3,7 @@
 import heddle as hd
 from heddle import _heddle
 from heddle.sparse import _inputs
-from heddle.sparse._base import CLASSES, SparseBase, fields_of, issparse, sparray, spmatrix
+from heddle.sparse._base import SparseBase, fields_of, issparse, public, sparray, spmatrix
 from heddle.sparse._elementwise import Elementwise
 from heddle.sparse._indexing import Indexing
 from heddle.sparse._operators import Operators
@@ -284,13 +284,7 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
         return self.data
 
 
-def _finish(cls):
-    CLASSES[cls.format, cls._is_array] = cls
-    cls.__module__ = "heddle.sparse"
-    return cls
-
-
-@_finish
+@public
 class csr_array(Compressed, sparray):
     """A sparse array of compressed rows: scipy.sparse.csr_array.
 
@@ -304,7 +298,7 @@ class csr_array(Compressed, sparray):
     format = "csr"
 
 
-@_finish
+@public
 class csc_array(Compressed, sparray):
     """A sparse array of compressed columns: scipy.sparse.csc_array. Arguments as csr_array, with
     columns for rows."""
@@ -312,7 +306,7 @@ class csc_array(Compressed, sparray):
     format = "csc"
 
 
-@_finish
+@public
 class csr_matrix(MatrixMethods, Compressed, spmatrix):
     """A sparse matrix of compressed rows: scipy.sparse.csr_matrix. Arguments as csr_array; `*` is the
     matrix product."""
@@ -320,7 +314,7 @@ class csr_matrix(MatrixMethods, Compressed, spmatrix):
     format = "csr"
 
 
-@_finish
+@public
 class csc_matrix(MatrixMethods, Compressed, spmatrix):
     """A sparse matrix of compressed columns: scipy.sparse.csc_matrix. Arguments as csr_array, with
     columns for rows; `*` is the matrix product."""

@@ -6,7 +6,7 @@ import operator
 import heddle as hd
 from heddle import _heddle
 from heddle.sparse import _inputs
-from heddle.sparse._base import CLASSES, SparseBase, fields_of, issparse, sparray, spmatrix
+from heddle.sparse._base import SparseBase, fields_of, issparse, public, sparray, spmatrix
 from heddle.sparse._elementwise import Elementwise
 from heddle.sparse._indexing import Indexing
 from heddle.sparse._matrix import MatrixMethods
@@ -238,13 +238,7 @@ class Coordinates(Elementwise, Operators, Reductions, Indexing, SparseBase):
         return self
 
 
-def _finish(cls):
-    CLASSES[cls.format, cls._is_array] = cls
-    cls.__module__ = "heddle.sparse"
-    return cls
-
-
-@_finish
+@public
 class coo_array(Coordinates, sparray):
     """A sparse array of coordinates, with one or two axes: scipy.sparse.coo_array.
 
@@ -256,7 +250,7 @@ class coo_array(Coordinates, sparray):
     """
 
 
-@_finish
+@public
 class coo_matrix(MatrixMethods, Coordinates, spmatrix):
     """A sparse matrix of coordinates: scipy.sparse.coo_matrix. Arguments as coo_array; `*` is the
     matrix product."""

@@ -3,7 +3,7 @@
 import heddle as hd
 from heddle import _heddle
 from heddle.sparse import _inputs
-from heddle.sparse._base import CLASSES, SparseBase, fields_of, issparse, sparray, spmatrix
+from heddle.sparse._base import CLASSES, SparseBase, fields_of, issparse, public, sparray, spmatrix
 from heddle.sparse._elementwise import Elementwise
 from heddle.sparse._indexing import Indexing
 from heddle.sparse._matrix import MatrixMethods
@@ -168,13 +168,7 @@ class Diagonals(Elementwise, Operators, Reductions, Indexing, SparseBase):
         return made.todia() if other.format == "dia" else made
 
 
-def _finish(cls):
-    CLASSES[cls.format, cls._is_array] = cls
-    cls.__module__ = "heddle.sparse"
-    return cls
-
-
-@_finish
+@public
 class dia_array(Diagonals, sparray):
     """A sparse array of diagonals: scipy.sparse.dia_array.
 
@@ -185,7 +179,7 @@ class dia_array(Diagonals, sparray):
     """
 
 
-@_finish
+@public
 class dia_matrix(MatrixMethods, Diagonals, spmatrix):
     """A sparse matrix of diagonals: scipy.sparse.dia_matrix. Arguments as dia_array; `*` is the
     matrix product."""

@@ -106,13 +106,13 @@ class Reductions:
             self._reduced(line, axis))
 
     def argmax(self, axis=None, out=None, *, explicit=False):
-        """The place of the first greatest element, counted by rows, as an int; or along an axis. NaN is
-        greater than all numbers, as in NumPy."""
+        """The index of the first greatest element: of the matrix in C order, as an int, or along an axis.
+        NaN counts as greater than all numbers, as in NumPy."""
         return self._place(axis, "argmax")
 
     def argmin(self, axis=None, out=None, *, explicit=False):
-        """The place of the first least element, counted by rows, as an int; or along an axis. NaN is
-        less than all numbers, as in NumPy."""
+        """The index of the first least element: of the matrix in C order, as an int, or along an axis.
+        NaN counts as less than all numbers, as in NumPy."""
         return self._place(axis, "argmin")
 
     def _place(self, axis, name):
