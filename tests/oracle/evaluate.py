@@ -164,7 +164,8 @@ class Evaluation:
 
     def open_outcomes(self, node):
         """Where a comparison, or a float taken as bool, may go either way, and its other values: few
-        runs hit just the value at which it turns. None where it does so nowhere."""
+        runs hit just the value at which it turns. A count of them is least where all are false and
+        largest where all are true. None where it does so nowhere."""
         if node.dtype != "bool" or node.op not in COMPARISONS | TRUTHS:
             return None
         kind = self.nodes[node.operands[0]].dtype
@@ -182,7 +183,7 @@ class Evaluation:
                 # An order turns on the real parts first; a truth on both.
                 value = value.real if node.op in COMPARISONS else dtypes.magnitude(value)
             outcomes |= (np.abs(value) <= tolerance) & (tolerance > 0)
-        return outcomes, [~self.values[node.id]]
+        return outcomes, [~self.values[node.id], False, True]
 
     def open_extremes(self, node):
         """Where the least or the largest element is one of several, the first and the last of them:
