@@ -33,6 +33,9 @@ struct Base {
   /// A 0-d result where NumPy returns a scalar. Scalars are immutable: `x += 1` makes a new array,
   /// and other names for this one keep the old value.
   bool is_scalar = false;
+  /// A scalar that indexing read from an array. Assignment raises TypeError, as it would not reach
+  /// the array.
+  bool is_element = false;
   const ArrayObject* owner = nullptr;  ///< the array with these views, while it is alive
   std::unordered_set<View*> views;     ///< live views, whose cached values a write invalidates
 };

@@ -101,7 +101,13 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
     return {heddle::array(PyObject_IsTrue(object) == 1, where), where};
   if (PyIndex_Check(object) == 0) no_subscript(key);
   const Py_ssize_t index = PyNumber_AsSsize_t(object, PyExc_IndexError);
-  if (index == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
+  if (index == -1 && PyErr_Occurred() != nullptr) {
+    if (nb::hasattr(key.type(), "__dlpack__") && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
+      PyErr_Clear();  // the tensor has several elements
+      no_subscript(key);
+    }
+    throw nb::python_error();
+  }
   return {static_cast<std::int64_t>(index), where};
 }
 
@@ -192,14 +198,20 @@ void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::h
 nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where) {
   const std::vector<IndexItem> items = to_items(key, where);
   const Array result = array.read(where).index(items, where);
-  if (picks(items) || is_element(items, array.read(where))) return wrap(result);
+  if (picks(items) || is_element(items, array.read(where))) {
+    const bool single = result.ndim() == 0;
+    nb::object picked = wrap(result);
+    as_array(picked)->base().is_element = single;
+    return picked;
+  }
   return nb::cast(array.view_of(result, where));
 }
 
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {
-  if (array.is_scalar()) {
+  if (array.is_scalar() && array.base().is_element) {
     raise(PyExc_TypeError,
-          "setitem: a scalar is immutable; heddle.array(x) makes a writable array");
+          "setitem: an element that was read is an immutable scalar, not a view; write x[i] = value "
+          "to its array, or heddle.array(x[i]) makes a writable array");
   }
   const std::vector<IndexItem> items = to_items(key, where);
   if (picks(items)) return write_picked(array, items, value, where);

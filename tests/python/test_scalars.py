@@ -135,13 +135,35 @@ def test_traced_functions_have_scalars_for_0d_arguments():
     assert float(changed(x)) == float(hd.jit(changed)(x)) == 6
 
 
-def test_scalars_are_not_written():
-    x = hd.arange(3).sum()
+def test_computed_scalars_can_be_assigned():
+    """The array API standard's arrays can, of no axes too; NumPy's scalars cannot."""
+    for make in (lambda x: x.sum(), lambda x: x.max(), lambda x: x @ x, lambda x: x[0] + x[1]):
+        x = hd.arange(3)
+        made = same = make(x)
+        own = hd.asarray(made)
+        before = int(made)
+        made[...] = 5
+        assert (int(made), int(same), int(own)) == (5, 5, before)
+        made[made > 4] = 7
+        made[()] += 1
+        assert int(made) == 8
+        made += 1  # makes another
+        assert (int(made), int(same), x.tolist()) == (9, 8, [0, 1, 2])
+
+
+@pytest.mark.parametrize("read", [
+    lambda x: x[1], lambda x: x[-1], lambda x: next(iter(x)), lambda x: x.reshape(1, 3)[0, 2],
+    lambda x: x[hd.asarray(1)], lambda x: x.flat[0]], ids=range(6))
+def test_elements_that_were_read_are_not_written(read):
+    x = hd.arange(3)
     with pytest.raises(TypeError, match="scalar"):
-        x[...] = 5
-    y = hd.asarray(x)
-    y[...] = 5
-    assert (int(x), int(y)) == (3, 5)
+        read(x)[...] = 5
+    own = hd.array(read(x))
+    own[...] = 5
+    assert (int(own), x.tolist()) == (5, [0, 1, 2])
+
+
+def test_astype_of_a_0d_array_is_a_scalar():
     z = same = hd.zeros(()).astype("int32")
     z += 1
     assert int(same) == 1
