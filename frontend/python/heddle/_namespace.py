@@ -49,14 +49,23 @@ def __array_namespace_info__():
     return _Info()
 
 
+def has_arrays(args):
+    """True if one of the arguments is an Array or a sparse array of Heddle."""
+    if any(isinstance(arg, _heddle.Array) for arg in args):
+        return True
+    sparse = sys.modules.get("heddle.sparse")  # without it there are no sparse arrays
+    return sparse is not None and any(map(sparse.issparse, args))
+
+
 def get_array_module(*args):
-    """heddle if one of the arguments is its Array, else numpy: cupy.get_array_module.
+    """heddle if one of the arguments is its Array or sparse array, else numpy:
+    cupy.get_array_module.
 
     Example: xp = hd.get_array_module(x)
     """
     import heddle
 
-    if any(isinstance(arg, _heddle.Array) for arg in args):
+    if has_arrays(args):
         return heddle
     import numpy
 
