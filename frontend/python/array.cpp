@@ -25,10 +25,11 @@ PyObject* not_implemented() { return Py_NewRef(Py_NotImplemented); }
 std::optional<Operand> operand_of(PyObject* value, const SourceLocation& where,
                                   std::optional<Array>& converted) {
   if (const ArrayObject* array = as_array(value)) return Operand(array->read(where), where);
-  converted = foreign_operand(value, where);
+  const bool refused = defines_operators(value);
+  if (!refused) converted = foreign_operand(value, where);
   if (converted) return Operand(*converted, where);
   if (const auto scalar = as_scalar(value)) return Operand(*scalar, where);
-  if (nb::hasattr(value, "__array__") || nb::hasattr(value, "__dlpack__")) {
+  if (refused || nb::hasattr(value, "__array__") || nb::hasattr(value, "__dlpack__")) {
     raise(PyExc_TypeError, "an Array is combined with a " + describe_foreign(value));
   }
   return std::nullopt;
@@ -49,6 +50,7 @@ PyObject* unary(PyObject* self) {
 template <Binary function>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
+    if (defines_operators(a) || defines_operators(b)) return not_implemented();
     const SourceLocation where = python_location();
     statement_point();
     std::optional<Array> left, right;
@@ -94,6 +96,7 @@ PyObject* powered_in_place(PyObject* a, PyObject* b, PyObject*) { return in_plac
 
 PyObject* divided(PyObject* a, PyObject* b) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
+    if (defines_operators(a) || defines_operators(b)) return not_implemented();
     const SourceLocation where = python_location();
     statement_point();
     std::optional<Array> left, right;

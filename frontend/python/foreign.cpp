@@ -101,6 +101,18 @@ Array scalar_operand(nb::handle value, const SourceLocation& where) {
 bool is_numpy_array(nb::handle value) { return is_instance(value, &NumpyTypes::array); }
 bool is_numpy_scalar(nb::handle value) { return is_instance(value, &NumpyTypes::scalar); }
 
+bool defines_operators(nb::handle value) {
+  if (is_builtin(value) || as_array(value.ptr()) != nullptr) return false;
+  const nb::handle type = value.type();
+  const NumpyTypes* const types = numpy_types();
+  if (types != nullptr && type.ptr() == types->array) return false;
+  if (!nb::hasattr(type, "__array_ufunc__")) return false;
+  if (is_numpy_scalar(value)) return false;
+  if (!is_numpy_array(value)) return true;
+  const nb::object inherited = nb::handle(types->array).attr("__array_ufunc__");
+  return !nb::object(type.attr("__array_ufunc__")).is(inherited) || nb::hasattr(value, "mask");
+}
+
 std::optional<Array> numpy_operand(nb::handle value, const SourceLocation& where) {
   if (is_numpy_scalar(value)) return scalar_operand(value, where);
   if (!is_numpy_array(value)) return std::nullopt;

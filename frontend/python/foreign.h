@@ -16,6 +16,12 @@ bool is_numpy_array(nb::handle value);
 /// Python treats as its own float and complex.
 bool is_numpy_scalar(nb::handle value);
 
+/// True if the value's own operators compute results with Arrays: it has labels, units, chunks or a
+/// mask, and says so by __array_ufunc__. Examples: pandas.Series, xarray.DataArray,
+/// dask.array.Array, numpy.ma.MaskedArray. False for Arrays, NumPy's own arrays and scalars, and
+/// Python's numbers.
+bool defines_operators(nb::handle value);
+
 /// Converts a NumPy scalar to a 0-d value of its dtype, which is not weak; and a NumPy array or
 /// nested lists and tuples as heddle.asarray does. nullopt for anything else. HEDDLE_HOST_ARRAYS
 /// says how NumPy arrays are treated if Arrays are on a GPU. Raises TypeError for an unsupported

@@ -1,6 +1,8 @@
 """What the tests of the Python module share: NumPy says what is right."""
 
+import importlib
 import os
+import sys
 
 import ml_dtypes
 import numpy as np
@@ -48,6 +50,33 @@ def check(got, expected, ulp=0):
     eps = ml_dtypes.finfo(expected.dtype).eps
     np.testing.assert_allclose(found.astype(np.complex128), expected.astype(np.complex128),
                                rtol=float(eps) * ulp, atol=float(eps) * ulp)
+
+
+def neighbour(name):
+    """The module of another library that requirements.txt names. Without it the file is skipped; with
+    HEDDLE_REQUIRE_NEIGHBOURS=1, as in CI, it fails."""
+    if os.environ.get("HEDDLE_REQUIRE_NEIGHBOURS") == "1":
+        return importlib.import_module(name)
+    return pytest.importorskip(name)
+
+
+def use_scipys_array_api():
+    """Switches SciPy's support for the array API standard on, which SciPy reads when it is imported.
+    CTest runs each file in a process of its own; in one process with files that import SciPy first,
+    the file is skipped."""
+    if "scipy" in sys.modules and os.environ.get("SCIPY_ARRAY_API") != "1":
+        pytest.skip("SciPy was imported without SCIPY_ARRAY_API=1: run this file alone",
+                    allow_module_level=True)
+    os.environ["SCIPY_ARRAY_API"] = "1"
+
+
+@pytest.fixture
+def on_host():
+    """Makes the CPU the default device, for libraries that read and write its memory."""
+    before = hd.device()
+    hd.set_device("cpu")
+    yield
+    hd.set_device(before)
 
 
 @pytest.fixture(params=DTYPES, ids=str)

@@ -110,8 +110,19 @@ def _ufunc_on_host(method, args, kwargs, out):
     return stored if isinstance(result, tuple) else stored[0]
 
 
+def _carries_more(value):
+    """True for instances of NumPy's subclasses that add a mask or units to the elements."""
+    import numpy
+
+    if type(value) is numpy.ndarray or not isinstance(value, numpy.ndarray):
+        return False
+    return type(value).__array_ufunc__ is not numpy.ndarray.__array_ufunc__ or hasattr(value, "mask")
+
+
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs with an Array among their operands: see heddle/_numpy.py."""
+    if any(map(_carries_more, inputs)):
+        return _ufunc_on_host(getattr(ufunc, method), inputs, kwargs, out)
     function = getattr(_heddle, ufunc.__name__, None)
     if method != "__call__":
         function = getattr(function, method, None) if isinstance(function, _heddle.ufunc) else None
