@@ -266,6 +266,17 @@ nb::object ask(nb::handle producer, nb::handle copy) {
   return producer.attr("__dlpack__")(nb::arg("stream") = stream);  // older than DLPack 1
 }
 
+/// True for a jax.Array. JAX's arrays never change, but the capsules that it exports do not say so.
+bool is_immutable(nb::handle producer) {
+  const nb::object name = nb::str("jax");
+  const nb::object jax = nb::steal(PyImport_GetModule(name.ptr()));
+  if (!jax.is_valid()) {
+    PyErr_Clear();
+    return false;
+  }
+  return nb::hasattr(jax, "Array") && nb::isinstance(producer, jax.attr("Array"));
+}
+
 Foreign from_cuda_interface(nb::handle value) {
   const nb::object facts = value.attr("__cuda_array_interface__");
   Foreign memory;
@@ -303,7 +314,9 @@ nb::object from_dlpack(nb::handle producer, nb::handle device, nb::handle copy,
     raise(PyExc_TypeError, "from_dlpack: " + describe_foreign(producer) + " has no __dlpack__");
   }
   const nb::object capsule = ask(producer, copy);
-  nb::object array = imported(unpack(capsule), copy, where);
+  Foreign memory = unpack(capsule);
+  memory.read_only |= is_immutable(producer);
+  nb::object array = imported(std::move(memory), copy, where);
   if (device.is_none()) return array;
   const nb::object moved = to_device(array, device, where);
   if (!moved.is(array) && !copy.is_none() && PyObject_IsTrue(copy.ptr()) == 0) {

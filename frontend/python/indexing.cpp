@@ -102,11 +102,10 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
   if (PyIndex_Check(object) == 0) no_subscript(key);
   const Py_ssize_t index = PyNumber_AsSsize_t(object, PyExc_IndexError);
   if (index == -1 && PyErr_Occurred() != nullptr) {
-    if (nb::hasattr(key.type(), "__dlpack__") && PyErr_ExceptionMatches(PyExc_TypeError) != 0) {
-      PyErr_Clear();  // the tensor has several elements
-      no_subscript(key);
-    }
-    throw nb::python_error();
+    nb::python_error error;
+    const bool several = error.matches(PyExc_TypeError) && nb::hasattr(key.type(), "__dlpack__");
+    if (several) no_subscript(key);  // a tensor, whose __index__ refuses more than one element
+    throw error;
   }
   return {static_cast<std::int64_t>(index), where};
 }
@@ -209,9 +208,10 @@ nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& wh
 
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {
   if (array.is_scalar() && array.base().is_element) {
-    raise(PyExc_TypeError,
-          "setitem: an element that was read is an immutable scalar, not a view; write x[i] = value "
-          "to its array, or heddle.array(x[i]) makes a writable array");
+    raise(
+        PyExc_TypeError,
+        "setitem: an element that was read is an immutable scalar, not a view; write x[i] = value "
+        "to its array, or heddle.array(x[i]) makes a writable array");
   }
   const std::vector<IndexItem> items = to_items(key, where);
   if (picks(items)) return write_picked(array, items, value, where);

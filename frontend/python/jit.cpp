@@ -137,9 +137,18 @@ class PythonCall {
       plain("a");
       return call_.spec(spec->spec);
     }
+    // Such an array may be hashable, but by its identity, not by its elements.
+    if (nb::hasattr(value.type(), "__dlpack__") && !is_numpy_scalar(value)) refuse(value);
     const std::size_t number = number_of(value);
     call_.plain(&number, sizeof(number));
     statics_.push_back(value);
+  }
+
+  [[noreturn]] static void refuse(nb::handle value) {
+    raise(PyExc_TypeError,
+          fmt::format("arguments of a jitted function must be Arrays, numbers, hashable values, "
+                      "or lists, tuples, dicts and dataclasses of them, not {}",
+                      describe_foreign(value)));
   }
 
   /// A number that identifies equal static values of one type.
@@ -147,10 +156,7 @@ class PythonCall {
     const nb::tuple key = nb::make_tuple(nb::handle(value.type()), value);
     if (PyObject_Hash(key.ptr()) == -1) {
       PyErr_Clear();
-      raise(PyExc_TypeError,
-            fmt::format("arguments of a jitted function must be Arrays, numbers, hashable values, "
-                        "or lists, tuples, dicts and dataclasses of them, not {}",
-                        describe_foreign(value)));
+      refuse(value);
     }
     if (PyObject* const known = PyDict_GetItemWithError(jit_.statics.ptr(), key.ptr()))
       return PyLong_AsSize_t(known);

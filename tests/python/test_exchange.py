@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -192,6 +194,58 @@ def test_jax():
     check(hd.from_dlpack(a), np.asarray(a))
     np.testing.assert_array_equal(jax.numpy.from_dlpack(hd.arange(5.0, dtype=hd.float32)),
                                   np.arange(5.0))
+
+
+class OfJax:
+    """An array that exports its memory as JAX does: not marked as read-only."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __dlpack__(self, **options):
+        return self.values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+def test_arrays_of_jax_are_read_only(monkeypatch):
+    values = np.arange(8.0)
+    hd.from_dlpack(OfJax(values))[0] = 5
+    assert values[0] == 5
+    monkeypatch.setitem(sys.modules, "jax", types.SimpleNamespace(Array=OfJax))
+    x = hd.from_dlpack(OfJax(values))
+    assert not x.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        x += 1
+    copy = hd.from_dlpack(OfJax(values), copy=True)
+    copy += 1
+    check(copy, values + 1)
+    check(x, values)
+
+
+def test_jitted_functions_refuse_tensors_that_hash_by_identity():
+    tensor = OfJax(np.ones(3))
+    assert isinstance(hash(tensor), int)
+    with pytest.raises(TypeError, match="heddle.asarray"):
+        hd.jit(lambda v: hd.from_dlpack(v) * 2)(tensor)
+
+
+class Ids(OfJax):
+    """As PyTorch's tensors: only one with one element is an index."""
+
+    def __index__(self):
+        if self.values.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.values.item())
+
+
+def test_tensors_as_indices():
+    x = hd.arange(4)
+    assert int(x[Ids(np.array(2))]) == 2
+    with pytest.raises(IndexError, match="heddle.asarray"):
+        x[Ids(np.array([0, 2]))]
+    check(x[hd.from_dlpack(Ids(np.array([0, 2])))], np.array([0, 2]))
 
 
 OFFSET_DTYPES = ["uint8", "float16", "float32", "float64", "complex128"]
