@@ -77,7 +77,11 @@ has_oracle_packages() {
   "$1" -c 'import numpy, ml_dtypes; assert int(numpy.__version__.split(".")[0]) >= 2' 2>/dev/null
 }
 has_module_packages() {
-  has_oracle_packages "$1" && "$1" -c 'import nanobind, pytest, scipy' 2>/dev/null
+  has_oracle_packages "$1" && "$1" - <<'EOF' 2>/dev/null
+import importlib.util
+names = "array_api_compat dask einops matplotlib mpi4py nanobind pandas pytest scipy sklearn xarray"
+assert all(importlib.util.find_spec(name) for name in names.split())
+EOF
 }
 
 # The Python that tests/oracle runs in, and that the module is built for: this machine's, or .venv.
