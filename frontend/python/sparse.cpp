@@ -233,6 +233,11 @@ void bind_reductions_of_rows(Functions& functions, nb::module_& module) {
       [](const Arguments& a) { return sparse::diagonal(csr(a, 0), a.integer(1), a.where()); });
 }
 
+void bind_components(Functions& functions, nb::module_& module) {
+  functions.def_in(module, "strong_components(a: tuple) -> Array",
+                   "heddle::sparse::strong_components.", Reduced<sparse::strong_components>{});
+}
+
 void bind_selections(Functions& functions, nb::module_& module) {
   functions.def_in(module, "take_rows(a: tuple, rows: Array) -> tuple",
                    "heddle::sparse::take_rows.", [](const Arguments& a) {
@@ -260,6 +265,7 @@ void bind_sparse(Functions& functions) {
   bind_products(functions, module);
   bind_elementwise_of_two(functions, module);
   bind_reductions_of_rows(functions, module);
+  bind_components(functions, module);
   bind_selections(functions, module);
 }
 

@@ -82,6 +82,19 @@ TEST_CASE("reductions and selections of sparse matrices") {
   check<double>(sp::keep(a, a.data > 1.5).data, {2}, {2, 3});
 }
 
+TEST_CASE("strongly connected components") {
+  // 0 -> 1 -> 2 -> 0 is a circle, which leads to 3; 4 leads to the circle.
+  const sp::Coo edges{hd::ones({5}),
+                      hd::array<std::int32_t>({0, 1, 2, 1, 4}),
+                      hd::array<std::int32_t>({1, 2, 0, 3, 0}),
+                      {5, 5}};
+  check<std::int32_t>(sp::strong_components(sp::to_csr(edges)), {5}, {1, 1, 1, 0, 2});
+  const sp::Csr rows_only = sp::to_csr(sp::Coo{edges.data, edges.row, edges.col, {5, 6}});
+  CHECK_THROWS_AS(sp::strong_components(rows_only), ShapeError);
+  CHECK_THROWS_AS(hd::jit([](const sp::Csr& m) { return sp::strong_components(m); })(rows()),
+                  TraceError);
+}
+
 TEST_CASE("sparse arrays that do not fit name the array and the position") {
   sp::Csr a = rows();
   a.indices = hd::array<std::int32_t>({1, 3, 0});

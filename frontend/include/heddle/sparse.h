@@ -183,6 +183,12 @@ Array elements(const Csr& a, const Array& rows, const Array& columns,
 Csr overwrite(const Csr& a, const Array& rows, const Array& columns, const Array& values,
               SourceLocation where = SourceLocation::current());
 
+/// For each node of a directed graph, whose edges are the elements of a square matrix, the number
+/// of its strongly connected component: i32, 0 up to their count. A component has a higher number
+/// than those it leads to. The search is sequential: the graph is copied to the host. Indices are
+/// not checked. ShapeError if the matrix is not square, TraceError inside a trace.
+Array strong_components(const Csr& a, SourceLocation where = SourceLocation::current());
+
 /// The Kronecker product.
 Coo kron(const Coo& a, const Coo& b, SourceLocation where = SourceLocation::current());
 

@@ -13,10 +13,12 @@ def connected_components(csgraph, directed=True, connection="weak", return_label
     """The connected components of a graph, whose edges are the stored elements of a square matrix:
     scipy.sparse.csgraph.connected_components.
 
-    The result is the number of components and for each node its component, int32, numbered by their
-    first nodes; without return_labels, only the number. Labels spread along edges, and jump, until
-    nothing changes: one loop on the device. Raises ValueError for a matrix that is not square and for
-    another connection, NotImplementedError for "strong" components of a directed graph.
+    The result is the number of components and for each node its component, int32; without
+    return_labels, only the number. Weak components are numbered by their first nodes. For them labels
+    spread along edges, and jump, until nothing changes: one loop on the device. Strong components of
+    a directed graph are numbered as SciPy numbers them, in an order in which each comes after those
+    that it leads to. Their search is sequential and runs on the host. Raises ValueError for a matrix
+    that is not square and for another connection.
 
     >>> hd.sparse.csgraph.connected_components(hd.sparse.eye(3))
     """
@@ -26,13 +28,20 @@ def connected_components(csgraph, directed=True, connection="weak", return_label
     if str(connection).lower() not in ("weak", "strong"):
         raise ValueError("connected_components: connection must be 'weak' or 'strong', not "
                          f"{connection!r}")
-    if directed and str(connection).lower() == "strong":
-        raise NotImplementedError("connected_components: strong components are not computed")
-    n = graph._extents[0]
-    if n == 0:
+    if graph._extents[0] == 0:
         return (0, hd.zeros(0, dtype=hd.int32)) if return_labels else 0
     graph = graph.tocsr()
+    if directed and str(connection).lower() == "strong":
+        labels = hd.asarray(_sparse.strong_components(graph._rows_parts), device=graph.device)
+        count = int(hd.max(labels)) + 1
+    else:
+        count, labels = _weak_components(graph)
+    return (count, labels) if return_labels else count
+
+
+def _weak_components(graph):
     ways = (graph._rows_parts, graph._columns_parts)
+    n = graph._extents[0]
     nodes = hd.arange(n)
 
     def step(state):
@@ -48,5 +57,4 @@ def connected_components(csgraph, directed=True, connection="weak", return_label
     state = {"labels": nodes, "changed": hd.asarray(True)}
     roots = hd.while_loop(lambda state: state["changed"], step, state)["labels"]
     numbers = hd.cumsum(roots == nodes) - 1
-    count = int(numbers[-1]) + 1
-    return (count, numbers[roots].astype(hd.int32)) if return_labels else count
+    return int(numbers[-1]) + 1, numbers[roots].astype(hd.int32)
