@@ -4,13 +4,17 @@ The iterative solvers are loops on the device: they wait for it once, at the end
 they take. With a callback they wait in each step.
 """
 
+from heddle.sparse.linalg._eigen import ArpackError, ArpackNoConvergence, eigsh, svds
+from heddle.sparse.linalg._factors import SuperLU, factorized, spilu, splu, spsolve
 from heddle.sparse.linalg._gmres import gmres
 from heddle.sparse.linalg._krylov import bicgstab, cg, cgs
 from heddle.sparse.linalg._least_squares import lsmr, lsqr
+from heddle.sparse.linalg._lobpcg import lobpcg
 from heddle.sparse.linalg._minres import minres
 from heddle.sparse.linalg._norm import norm
 from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator
 from heddle.sparse.linalg._triangular import spsolve_triangular
 
-__all__ = ["LinearOperator", "aslinearoperator", "bicgstab", "cg", "cgs", "gmres", "lsmr", "lsqr",
-           "minres", "norm", "spsolve_triangular"]
+__all__ = ["ArpackError", "ArpackNoConvergence", "LinearOperator", "SuperLU", "aslinearoperator",
+           "bicgstab", "cg", "cgs", "eigsh", "factorized", "gmres", "lobpcg", "lsmr", "lsqr", "minres",
+           "norm", "spilu", "splu", "spsolve", "spsolve_triangular", "svds"]

@@ -3,14 +3,15 @@
 import heddle as hd
 from heddle.sparse import _inputs
 from heddle.sparse._base import as_sparse, issparse
+from heddle.sparse.linalg._eigen import svds
 
 
 def norm(x, ord=None, axis=None):
     """A norm of a sparse matrix, or of its rows or columns: scipy.sparse.linalg.norm.
 
-    ord is None or "fro", 1, -1, inf or -inf of matrices; any number of rows (axis 1) and columns
-    (axis 0). Raises TypeError for what is not sparse, ValueError for other norms and axes,
-    NotImplementedError for the norms 2 and -2 of a matrix.
+    ord is None or "fro", 1, -1, 2, inf or -inf of matrices; any number of rows (axis 1) and columns
+    (axis 0). The norm 2 of a matrix is its greatest singular value, from svds. Raises TypeError for
+    what is not sparse, ValueError for other norms and axes, NotImplementedError for -2 of a matrix.
 
     >>> hd.sparse.linalg.norm(hd.sparse.eye(4))
     """
@@ -32,8 +33,10 @@ def norm(x, ord=None, axis=None):
         raise ValueError(f"norm: invalid axes {axis}")
     if ord in (None, "fro", "f"):
         return _frobenius(x)
-    if ord in (2, -2):
-        raise NotImplementedError("norm: singular values of sparse matrices are not computed")
+    if ord == 2:
+        return _greatest_singular_value(x)
+    if ord == -2:
+        raise NotImplementedError("norm: the least singular value of a sparse matrix is not computed")
     if ord not in (1, -1, float("inf"), -float("inf")):
         raise ValueError(f"norm: invalid norm order {ord!r} for matrices")
     sums = abs(x).sum(axis=axes[0] if ord in (1, -1) else axes[1])
@@ -43,6 +46,12 @@ def norm(x, ord=None, axis=None):
 def _frobenius(x):
     data = hd.abs(x._deduplicated() if x.format != "dia" else x._inside())
     return hd.sqrt(hd.sum(data.astype(hd.float64) ** 2 if data.dtype.kind in "biu" else data ** 2))
+
+
+def _greatest_singular_value(x):
+    if min(x.shape) < 2:
+        return _frobenius(x)
+    return svds(x, k=1, return_singular_vectors=False)[0]
 
 
 def _of_lines(x, ord, axis):
