@@ -132,6 +132,14 @@ def test_values_that_do_not_converge():
     assert count < 6 and caught.value.eigenvectors.shape == (400, count)
 
 
+@pytest.mark.parametrize("broken", [lambda a: (a * float("nan"), {}),
+                                    lambda a: (a, {"v0": np.zeros(400)})])
+def test_nan_ends_the_iteration(broken):
+    matrix, options = broken(sparse.diags_array(np.arange(1.0, 401)).tocsr())
+    with pytest.raises((ours.ArpackNoConvergence, hd.LinAlgError)):
+        ours.eigsh(matrix, k=2, **options)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(60, 40), (40, 60)])
 def test_svds(dtype, shape):

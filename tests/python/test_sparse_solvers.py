@@ -161,6 +161,7 @@ def test_singular_matrices(singular):
         for error in (hd.LinAlgError, RuntimeError):
             with pytest.raises(error, match="singular"):
                 function(sparse.csc_array(singular))
+    assert ours.MatrixRankWarning is theirs.MatrixRankWarning
     with pytest.warns(theirs.MatrixRankWarning):
         x = ours.spsolve(sparse.csc_array(singular), hd.ones(3))
     assert np.isnan(hd.asnumpy(x)).all() and x.dtype == hd.float64

@@ -5,6 +5,7 @@ they take. With a callback they wait in each step.
 """
 
 from heddle.sparse.linalg._eigen import ArpackError, ArpackNoConvergence, eigsh, svds
+from heddle.sparse.linalg._expm import expm_multiply
 from heddle.sparse.linalg._factors import SuperLU, factorized, spilu, splu, spsolve
 from heddle.sparse.linalg._gmres import gmres
 from heddle.sparse.linalg._krylov import bicgstab, cg, cgs
@@ -16,5 +17,14 @@ from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator
 from heddle.sparse.linalg._triangular import spsolve_triangular
 
 __all__ = ["ArpackError", "ArpackNoConvergence", "LinearOperator", "SuperLU", "aslinearoperator",
-           "bicgstab", "cg", "cgs", "eigsh", "factorized", "gmres", "lobpcg", "lsmr", "lsqr", "minres",
-           "norm", "spilu", "splu", "spsolve", "spsolve_triangular", "svds"]
+           "bicgstab", "cg", "cgs", "eigsh", "expm_multiply", "factorized", "gmres", "lobpcg", "lsmr",
+           "lsqr", "minres", "norm", "spilu", "splu", "spsolve", "spsolve_triangular", "svds"]
+
+
+def __getattr__(name):
+    # Categories of warnings that SciPy's users filter; SciPy is not imported without need.
+    if name == "MatrixRankWarning":
+        from scipy.sparse.linalg import MatrixRankWarning
+
+        return MatrixRankWarning
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

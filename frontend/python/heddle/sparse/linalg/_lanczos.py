@@ -90,11 +90,14 @@ def lanczos(matvec, start, noise, k, ncv, which, tol, maxiter):
         return {**made, "values": ritz[0], "vectors": ritz[1], "cycles": cycles,
                 "converged": converged(made, ritz)}
 
+    def running(state):
+        far = ~hd.all(state["converged"]) & (state["cycles"] < maxiter)
+        return far & hd.all(hd.isfinite(state["values"]))
+
     basis = hd.concatenate([(start / length(start))[None], hd.zeros((ncv, n), dtype=dtype)])
     made = {"basis": basis, "matrix": hd.zeros((ncv, ncv), dtype=dtype),
             "next": hd.zeros((), dtype=noise.dtype)}
     state = described(_extend(matvec, made, 0, noise), hd.asarray(1))
-    state = hd.while_loop(lambda state: ~hd.all(state["converged"]) & (state["cycles"] < maxiter), cycle,
-                          state)
+    state = hd.while_loop(running, cycle, state)
     vectors = state["basis"][:ncv].T @ state["vectors"][:, :k]
     return state["values"][:k], vectors, state["converged"]
