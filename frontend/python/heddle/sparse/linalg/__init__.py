@@ -1,7 +1,7 @@
 """Linear algebra with sparse matrices and linear operators, with the names of scipy.sparse.linalg.
 
-The iterative solvers are loops on the device: they wait for it once, at the end, however many steps
-they take. With a callback they wait in each step.
+Iterative solvers and eigenvalues are loops on the device: they wait once, at the end, however many
+steps they take. With a callback they wait in each step.
 """
 
 from heddle.sparse.linalg._eigen import ArpackError, ArpackNoConvergence, eigsh, svds

@@ -109,7 +109,8 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     is the number of vectors in the basis, maxiter that of restarts, tol the relative accuracy, 0 for
     the dtype's. v0 is the first vector; by default it is random, the same in each run.
 
-    The iteration is one loop on the device, which waits once, at the end. Inside jit a result that did
+    The iteration is one loop on the device, which waits once, at the end; with sigma on a CPU it waits
+    in each step. Inside jit a result that did
     not converge is returned as it is. Raises ValueError for bad arguments, TypeError if k is not less
     than the extent of A, ArpackNoConvergence, and NotImplementedError for M and other modes.
 
@@ -135,8 +136,11 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     tol, maxiter = _checked("eigsh", tol, maxiter, n)
     operator = operator if sigma is None else _inverse(A, sigma, OPinv, dtype)
     start, noise = _random("eigsh", n, dtype, v0, rng)
-    values, vectors, converged = lanczos(lambda v: operator.matvec(v).astype(dtype), start, noise, k,
-                                         _basis_size("eigsh", ncv, k, n), which, tol, maxiter)
+    # On a CPU SuperLU solves faster than a recorded loop does, by more than recording saves.
+    by_superlu = sigma is not None and OPinv is None and start.device == "cpu"
+    values, vectors, converged = lanczos(
+        lambda v: operator.matvec(v).astype(dtype), start, noise, k, _basis_size("eigsh", ncv, k, n),
+        which, tol, maxiter, by_superlu and not _sparse.is_tracing())
     values = values if sigma is None else 1 / values + sigma
     _check_converged("eigsh", values, vectors, converged)
     order = _order(values, which, return_eigenvectors)

@@ -7,7 +7,7 @@ diagonal, and the vector that comes next. All cycles are one loop on the device.
 """
 
 import heddle as hd
-from heddle.sparse.linalg._systems import length
+from heddle.sparse.linalg._systems import length, run
 
 # Names of SciPy -> the indices of increasing values, those that are wanted first.
 _ORDERS = {
@@ -21,33 +21,39 @@ _ORDERS = {
 WHICH = tuple(_ORDERS)
 
 
-def _extend(matvec, state, first, noise):
+def _appended(j, w, state, noise):
+    """The state with the next vector, from w, the product with vector j."""
+    basis, matrix = state["basis"], state["matrix"]
+    size = matrix.shape[0]
+    eps = float(hd.finfo(noise.dtype).eps)
+    before = length(w)
+    along = hd.conj(basis) @ w
+    w = w - along @ basis
+    # The basis spans an invariant subspace: it goes on with a vector that has no part in it.
+    closed = length(w) <= 10 * eps * before
+    w = hd.where(closed, hd.sin(noise * (997.0 * (j + 1.0))).astype(w.dtype), w)
+    # A random vector may lie almost inside of a basis of nearly the whole space.
+    for _ in range(2 if noise.shape[0] < 4 * size else 1):
+        rest = hd.conj(basis) @ w
+        w = w - rest @ basis
+        along = along + hd.where(closed, hd.zeros_like(rest), rest)
+    after = length(w)
+    vector = w / hd.where(after == 0, hd.ones_like(after), after)
+    return {"basis": hd.dynamic_update_index_in_dim(basis, vector, j + 1, 0),
+            "matrix": hd.dynamic_update_index_in_dim(matrix, hd.conj(along[:size]), j, 0),
+            "next": hd.where(closed, hd.zeros_like(after), after)}
+
+
+def _extend(matvec, state, first, noise, step_by_step):
     """The basis from vector `first` on, of which that vector is there."""
     size = state["matrix"].shape[0]
-    eps = float(hd.finfo(noise.dtype).eps)
-    # A random vector may lie almost inside of a basis of nearly the whole space.
-    passes = 2 if noise.shape[0] < 4 * size else 1
-
-    def step(j, inner):
-        basis, matrix = inner["basis"], inner["matrix"]
-        w = matvec(basis[j])
-        before = length(w)
-        along = hd.conj(basis) @ w
-        w = w - along @ basis
-        # The basis spans an invariant subspace: it goes on with a vector that has no part in it.
-        closed = length(w) <= 10 * eps * before
-        w = hd.where(closed, hd.sin(noise * (997.0 * (j + 1.0))).astype(w.dtype), w)
-        for _ in range(passes):
-            rest = hd.conj(basis) @ w
-            w = w - rest @ basis
-            along = along + hd.where(closed, hd.zeros_like(rest), rest)
-        after = length(w)
-        basis[j + 1] = w / hd.where(after == 0, hd.ones_like(after), after)
-        matrix[j] = hd.conj(along[:size])
-        return {"basis": basis, "matrix": matrix,
-                "next": hd.where(closed, hd.zeros_like(after), after)}
-
-    return hd.fori_loop(first, size, step, state)
+    if not step_by_step:
+        return hd.fori_loop(first, size, lambda j, inner: _appended(j, matvec(inner["basis"][j]), inner,
+                                                                    noise), state)
+    row, appended = hd.jit(lambda basis, j: basis[j]), hd.jit(_appended)
+    for j in map(hd.asarray, range(first, size)):
+        state = appended(j, matvec(row(state["basis"], j)), state, noise)
+    return state
 
 
 def _restarted(state, ritz, keep):
@@ -61,9 +67,10 @@ def _restarted(state, ritz, keep):
     return {"basis": basis, "matrix": hd.diag(diagonal), "next": state["next"]}
 
 
-def lanczos(matvec, start, noise, k, ncv, which, tol, maxiter):
+def lanczos(matvec, start, noise, k, ncv, which, tol, maxiter, step_by_step=False):
     """(values, vectors, converged) for k eigenvalues: [k], [n, k] and bool [k], the most wanted first.
-    `start` is the first vector, which is not 0; `noise` is real, and needed in invariant subspaces."""
+    `start` is the first vector, which is not 0; `noise` is real, and needed in invariant subspaces.
+    With step_by_step the loops are not recorded: for a matvec that reads values."""
     n, dtype = start.shape[0], start.dtype
     keep = min(k + (ncv - k) // 2, ncv - 1)
     eps = float(hd.finfo(dtype).eps)
@@ -82,13 +89,20 @@ def lanczos(matvec, start, noise, k, ncv, which, tol, maxiter):
         return error <= hd.maximum(max(tol, eps) * hd.maximum(size[:k], least), rounding)
 
     def cycle(state):
-        made = _extend(matvec, _restarted(state, (state["values"], state["vectors"]), keep), keep, noise)
+        kept = restarted(state)
+        made = _extend(matvec, kept, keep, noise, step_by_step)
         return described(made, state["cycles"] + 1)
 
     def described(made, cycles):
         ritz = solved(made)
         return {**made, "values": ritz[0], "vectors": ritz[1], "cycles": cycles,
                 "converged": converged(made, ritz)}
+
+    def restarted(state):
+        return _restarted(state, (state["values"], state["vectors"]), keep)
+
+    if step_by_step:
+        described, restarted = hd.jit(described), hd.jit(restarted)
 
     def running(state):
         far = ~hd.all(state["converged"]) & (state["cycles"] < maxiter)
@@ -97,7 +111,7 @@ def lanczos(matvec, start, noise, k, ncv, which, tol, maxiter):
     basis = hd.concatenate([(start / length(start))[None], hd.zeros((ncv, n), dtype=dtype)])
     made = {"basis": basis, "matrix": hd.zeros((ncv, ncv), dtype=dtype),
             "next": hd.zeros((), dtype=noise.dtype)}
-    state = described(_extend(matvec, made, 0, noise), hd.asarray(1))
-    state = hd.while_loop(running, cycle, state)
+    state = described(_extend(matvec, made, 0, noise, step_by_step), hd.asarray(1))
+    state = run(running, cycle, state, (lambda state: None) if step_by_step else None)
     vectors = state["basis"][:ncv].T @ state["vectors"][:, :k]
     return state["values"][:k], vectors, state["converged"]
