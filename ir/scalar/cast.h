@@ -59,6 +59,16 @@ HD_SCALAR To float_of_integer(From x) {
   return static_cast<To>(x);
 }
 
+// If the parts of a complex number are rounded to float and converted back to double, GCC 12 removes
+// both conversions (it makes a vector of the two parts first). It does not look through asm.
+template <class T>
+HD_SCALAR T rounded_part(T x) {
+#if defined(__x86_64__) && !defined(__CUDACC__)
+  if constexpr (is_same<T, float>) asm("" : "+x"(x));
+#endif
+  return x;
+}
+
 template <class To, class From>
 HD_SCALAR To cast(From x) {
   if constexpr (is_same<To, From>) {
@@ -66,7 +76,8 @@ HD_SCALAR To cast(From x) {
   } else if constexpr (is_same<To, bool>) {
     return truth(x);
   } else if constexpr (is_complex<From> && is_complex<To>) {
-    return To(cast<typename To::Part>(x.re), cast<typename To::Part>(x.im));
+    return To(cast<typename To::Part>(rounded_part(x.re)),
+              cast<typename To::Part>(rounded_part(x.im)));
   } else if constexpr (is_complex<From>) {
     return cast<To>(x.re);
   } else if constexpr (is_complex<To>) {
