@@ -7,7 +7,7 @@ namespace heddle_scalar::scan {
 template <class T>
 struct cumsum : reduce::sum<T> {
   using State = typename reduce::sum<T>::State;
-  static constexpr bool in_sequence = !is_float<State>;
+  static constexpr bool in_sequence = !is_float<State> && !is_complex<State>;
   static HD_SCALAR State identity() {
     if constexpr (is_complex<State>) {
       return State(-0.0f, -0.0f);
