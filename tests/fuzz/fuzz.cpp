@@ -111,7 +111,7 @@ TEST_CASE("graphs that once failed") {
 TEST_CASE("random graphs") {
   const std::uint64_t seed = number_from("HEDDLE_FUZZ_SEED", 1);
   const std::uint64_t begin = number_from("HEDDLE_FUZZ_FIRST", 0);
-  const std::uint64_t count = begin + number_from("HEDDLE_FUZZ_COUNT", 2048);
+  const std::uint64_t count = begin + number_from("HEDDLE_FUZZ_COUNT", 2304);
   const ir::Target target = fuzz_target();
   Coverage coverage;
   std::size_t elements = 0, ambiguous = 0, switched = 0, other_kernels = 0;

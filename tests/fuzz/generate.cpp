@@ -108,7 +108,7 @@ ValueId Generator::beside(DType dtype, const Shape& shape, bool exactly_within) 
 void Generator::add_something() {
   using Maker = void (Generator::*)();
   static const std::vector<std::pair<int, Maker>> makers = {
-      {58, &Generator::add_elementwise}, {6, &Generator::add_cast},
+      {54, &Generator::add_elementwise}, {6, &Generator::add_cast},
       {2, &Generator::add_iota},         {6, &Generator::add_reshape},
       {6, &Generator::add_transpose},    {4, &Generator::add_broadcast},
       {6, &Generator::add_slice},        {5, &Generator::add_concatenate},

@@ -24,6 +24,8 @@ RUNS = 10
 CONTRACTED = {"multiply", "square"}
 ZERO_OF_EITHER_SIGN = {"maximum", "minimum", "fmax", "fmin", "max", "min", "sum", "matmul", "sinc",
                        "cumsum", "cummax", "cummin", "logcumsumexp", *fft.OPS, *linalg_calls.CALLS}
+# Functions that jump: between the jumps they are constant.
+STEPS = {"floor", "ceil", "rint", "trunc", "cast"}
 COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 # Outcomes that turn on whether an operand is 0.
 TRUTHS = {"logical_and", "logical_or", "logical_xor", "logical_not", "cast"}
@@ -166,6 +168,8 @@ class Evaluation:
         """Where a comparison, or a float taken as bool, may go either way, and its other values: few
         runs hit just the value at which it turns. A count of them is least where all are false and
         largest where all are true. None where it does so nowhere."""
+        if node.op in STEPS and node.dtype != "bool":
+            return self.open_steps(node)
         if node.dtype != "bool" or node.op not in COMPARISONS | TRUTHS:
             return None
         kind = self.nodes[node.operands[0]].dtype
@@ -198,6 +202,22 @@ class Evaluation:
             return None
         first, last, is_open = semantics.places_of_extreme(node, self.values[operand], tolerance, kind)
         return (is_open, [first, last]) if is_open.any() else None
+
+    def open_steps(self, node):
+        """Where a real number may be rounded, or converted to an integer, to another one: the least
+        and the greatest of them. None where it may be so nowhere."""
+        operand, kind = node.operands[0], self.nodes[node.operands[0]].dtype
+        is_step = node.op != "cast" or not dtypes.is_inexact(node.dtype)
+        if not is_step or not dtypes.is_inexact(kind) or dtypes.is_complex(kind):
+            return None
+        tolerance = self.tolerance(operand)
+        if not tolerance.any():
+            return None
+        value = dtypes.widen(self.values[operand], kind)
+        others = [self.finish(node, self.compute(node, [dtypes.round_to(value + off, kind)], False))
+                  for off in (-tolerance, tolerance)]
+        is_open = np.isfinite(tolerance) & (others[0] != others[1])
+        return (is_open, others) if is_open.any() else None
 
     def perturb(self, run, node, error, open_outcomes):
         value = self.values[node.id]
