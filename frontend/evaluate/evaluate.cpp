@@ -218,6 +218,7 @@ class Run {
     prepared->open = walk_.open;
     const ir::Graph graph = build_graph(walk_, prepared->result);
     runtime::CompileOptions options;
+    options.deferred = true;
     const std::size_t starts = walk_.starts().size();
     options.donated.assign(starts, false);
     options.aligned.assign(starts, true);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,11 +25,15 @@ struct ModuleImage {
   std::string entry;   ///< name of the module's cache file; empty when decoded
 };
 
+struct Deferred;
+
 /// A planned program with its machine code: the content of one cache entry. Nothing else is needed
 /// to run a program from a warm cache.
 struct ProgramImage {
   passes::Program program;
   std::vector<ModuleImage> modules;
+  /// Not encoded: if not null, some kernels are not compiled yet.
+  std::shared_ptr<const Deferred> deferred = nullptr;
 };
 
 /// Thrown when a device, or the system's loader, rejects machine code.

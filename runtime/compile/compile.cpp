@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,6 +21,7 @@
 #include "runtime/base/log.h"
 #include "runtime/cache/store.h"
 #include "runtime/compile/compile_error.h"
+#include "runtime/compile/deferred.h"
 #include "runtime/compile/kept_sources.h"
 #include "runtime/compile/make_modules.h"
 #include "runtime/compile/reproducer.h"
@@ -194,20 +196,93 @@ std::vector<ir::Target> others(const ir::Target& target, Entries entries) {
 
 }  // namespace
 
-ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
-                             const ir::Target& target, Entries entries) {
-  static const bool rebuild = ir::flag(ir::Variable::rebuild, false);
-  if (rebuild) return recompile_program(graph, options, target);
+namespace {
+
+/// The image in the cache, if there is one.
+std::optional<ProgramImage> cached_image(const ir::Graph& graph, const CompileOptions& options,
+                                         const ir::Target& target, Entries entries) {
   cache::Store& store = cache::Store::global();
   const cache::Key key = program_key(graph, options, target);
-  if (auto image = decode(key, store.load(key), graph.name)) return *std::move(image);
+  if (auto image = decode(key, store.load(key), graph.name)) return image;
   for (const ir::Target& other : others(target, entries)) {
     const cache::Key instead = program_key(graph, options, other);
     if (auto image = decode(instead, store.load_instead(instead), graph.name)) {
       log().debug("program {} is loaded from the entry of {}, because there is none of {}",
                   graph.name, other.architecture, target.architecture);
-      return *std::move(image);
+      return image;
     }
+  }
+  return std::nullopt;
+}
+
+bool rebuilds() {
+  static const bool rebuild = ir::flag(ir::Variable::rebuild, false);
+  return rebuild;
+}
+
+/// The work that compiling a program's kernels must save, in nanoseconds; 0: compile at once.
+double worth_compiling(std::size_t kernels) {
+  constexpr double milliseconds_a_kernel = 50, nanoseconds = 1e6;
+  static const auto least =
+      static_cast<double>(ir::number(ir::Variable::compile_after).value_or(150));
+  if (least == 0) return 0;
+  return nanoseconds * (least + milliseconds_a_kernel * static_cast<double>(kernels - 1));
+}
+
+void warn_of_no_compiler(const KernelCompiler& compiler) {
+  static std::once_flag warned;
+  std::call_once(warned, [&] {
+    log().warn("{} Until then kernels run uncompiled, which is slower.",
+               compiler.unavailable_reason());
+  });
+}
+
+/// A program whose kernels run uncompiled, as far as they can. nullopt if none of them can.
+std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const CompileOptions& options,
+                                           const ir::Target& target, Entries entries) {
+  const KernelCompiler& compiler = compiler_of(target);
+  auto deferred = std::make_shared<Deferred>();
+  deferred->target = target;
+  deferred->planned = plan_kernels(graph, plan_options(options, target));
+  passes::PlannedProgram& planned = deferred->planned;
+  std::vector<KernelSource> sources = print_kernels(planned, target), wanted;
+  std::unordered_set<std::string> known;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string why = compiler.refusal_to_defer(planned.printed(i), target);
+    deferred->uncompiled.push_back(why.empty());
+    if (!why.empty() && known.insert(sources[i].name).second)
+      wanted.push_back(std::move(sources[i]));
+  }
+  const auto count = std::ranges::count(deferred->uncompiled, true);
+  if (count == 0) return std::nullopt;
+  deferred->worth = worth_compiling(static_cast<std::size_t>(count));
+  deferred->compile = [=, &compiler]() -> std::optional<ProgramImage> {
+    if (!compiler.unavailable_reason().empty()) {
+      warn_of_no_compiler(compiler);
+      return std::nullopt;
+    }
+    return compile_program(graph, options, target, entries);
+  };
+  ProgramImage image{planned.program, {}, std::move(deferred)};
+  if (!wanted.empty()) image.modules = make_modules(wanted, options, target, Lookup::cached);
+  return image;
+}
+
+}  // namespace
+
+ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target, Entries entries) {
+  if (rebuilds()) return recompile_program(graph, options, target);
+  if (auto image = cached_image(graph, options, target, entries)) return *std::move(image);
+  return make_program(graph, options, target, Lookup::cached);
+}
+
+ProgramImage prepare_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target, Entries entries) {
+  if (rebuilds()) return recompile_program(graph, options, target);
+  if (auto image = cached_image(graph, options, target, entries)) return *std::move(image);
+  if (options.deferred && !compiling_is_forbidden() && worth_compiling(1) > 0) {
+    if (auto image = deferred_image(graph, options, target, entries)) return *std::move(image);
   }
   return make_program(graph, options, target, Lookup::cached);
 }

@@ -53,6 +53,11 @@ enum class Entries : std::uint8_t {
               ///< v4
 };
 
+/// As compile_program, for a program that is about to run. If the options let kernels run
+/// uncompiled, and some can, the image has ProgramImage::deferred.
+ProgramImage prepare_program(const ir::Graph& graph, const CompileOptions& options,
+                             const ir::Target& target, Entries entries);
+
 /// Loads the program from the disk cache. Otherwise plans, prints and compiles it, and stores it.
 /// Modules are loaded from the cache where possible, and compiled in parallel otherwise. Throws
 /// CompileError; DeviceError if there is no compiler; Interrupted.

@@ -74,6 +74,10 @@ class KernelCompiler {
   /// "for sm_90", or "for the CPU".
   virtual std::string purpose(const ir::Target& target) const = 0;
 
+  /// Why a kernel cannot run before it is compiled; empty if it can.
+  virtual std::string refusal_to_defer(const passes::KernelPlan& plan,
+                                       const ir::Target& target) const = 0;
+
   /// How many of `kernels` kernels are compiled together.
   virtual std::size_t batch_size(std::size_t kernels) const = 0;
   /// Fills in the machine code of each module. Compiles in parallel. Throws CompileError,

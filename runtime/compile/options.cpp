@@ -12,7 +12,7 @@ void hash_into(ir::Hasher& hasher, const CompileOptions& options, const Device& 
     hasher.number(flags->size());
     for (const bool flag : *flags) hasher.number(flag);
   }
-  hasher.number(static_cast<std::uint64_t>(options.host_level));
+  hasher.number(static_cast<std::uint64_t>(options.host_level)).number(options.deferred);
   for (const std::string& name : options.disabled) hasher.bytes(name);
 }
 

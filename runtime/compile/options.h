@@ -8,7 +8,7 @@
 
 namespace heddle::runtime {
 
-/// Compile options of a program. All of them are part of the key.
+/// Compile options of a program. All of them but `deferred` are part of its key in the cache.
 struct CompileOptions {
   bool strict = false;          ///< no contraction of a*b+c
   bool approximate = false;     ///< 2 ulp division and square root, fast exp and log
@@ -19,6 +19,8 @@ struct CompileOptions {
   std::vector<std::string>
       disabled{};      ///< names of disabled passes and families (also HEDDLE_DISABLE)
   int host_level = 3;  ///< optimization level of the CPU compiler, 0 to 3 (HEDDLE_CXX_LEVEL)
+  /// Kernels may run uncompiled until compiling them pays (HEDDLE_COMPILE_AFTER). Results are equal.
+  bool deferred = false;
 };
 
 void hash_into(ir::Hasher& hasher, const CompileOptions& options, const Device& device);

@@ -48,6 +48,10 @@ class NvrtcCompiler final : public KernelCompiler {
     return "for " + target.architecture;
   }
 
+  std::string refusal_to_defer(const passes::KernelPlan&, const ir::Target&) const override {
+    return "kernels for GPUs are compiled at once";
+  }
+
   /// One kernel per module, so that NVRTC runs on as many threads as there are kernels.
   std::size_t batch_size(std::size_t) const override { return 1; }
   void make(std::vector<Making>& makings, const CompileOptions& options, const ir::Target& target,

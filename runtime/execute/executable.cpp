@@ -118,7 +118,7 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
   const ir::Target& target = target_of(device);
   try {
     return std::make_unique<CompiledImplementation>(
-        compile_program(graph, options, target, Entries::compatible), device);
+        prepare_program(graph, options, target, Entries::compatible), device);
   } catch (const LoadFailure& failure) {
     if (must_interpret(device)) return std::make_unique<InterpretedImplementation>(graph);
     // If the loader rejects cached code, it is compiled again, once. The entry is deleted only if

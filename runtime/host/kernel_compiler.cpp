@@ -7,6 +7,7 @@
 #include "codegen/common/printers.h"
 #include "runtime/compile/compile_progress.h"
 #include "runtime/compile/kept_sources.h"
+#include "runtime/host/blocks/block_kernel.h"
 #include "runtime/host/compiler.h"
 
 namespace heddle::runtime::host {
@@ -25,7 +26,7 @@ int main(int, char** words) {
 
 Options options_of(const CompileOptions& options) {
   Options result;
-  result.contract = !options.strict;
+  result.contract = options.approximate && !options.strict;
   result.level = options.host_level;
   result.source_folder = source_folder();
   result.line_info = !result.source_folder.empty();
@@ -53,6 +54,13 @@ class SystemCompiler final : public KernelCompiler {
   std::string title() const override { return find_compiler()->version; }
   void add_options(cache::KeyBuilder&, const CompileOptions&) const override {}
   std::string purpose(const ir::Target&) const override { return "for the CPU"; }
+
+  std::string refusal_to_defer(const passes::KernelPlan& plan,
+                               const ir::Target& target) const override {
+    if (ReadyLoops::of(target) == nullptr)
+      return fmt::format("there are no ready-made loops for {}", target.architecture);
+    return BlockKernel::refusal(plan);
+  }
 
   std::size_t batch_size(std::size_t kernels) const override;
   void make(std::vector<Making>& makings, const CompileOptions& options, const ir::Target& target,

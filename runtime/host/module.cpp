@@ -110,9 +110,13 @@ HostModule::~HostModule() {
 }
 
 HostFunction HostModule::function(const std::string& name) const {
-  void* symbol = dlsym(handle_, name.c_str());
-  if (symbol == nullptr) throw DeviceError(fmt::format("the module has no kernel {}", name));
-  return reinterpret_cast<HostFunction>(symbol);
+  return reinterpret_cast<HostFunction>(symbol(name));
+}
+
+void* HostModule::symbol(const std::string& name) const {
+  void* const found = dlsym(handle_, name.c_str());
+  if (found == nullptr) throw DeviceError(fmt::format("the module has no kernel {}", name));
+  return found;
 }
 
 }  // namespace heddle::runtime

@@ -22,6 +22,8 @@ class HostModule {
 
   /// Throws DeviceError if there is no such kernel.
   HostFunction function(const std::string& name) const;
+  /// The address of a function or constant. Throws DeviceError if there is none of this name.
+  void* symbol(const std::string& name) const;
 
  private:
   void* handle_ = nullptr;

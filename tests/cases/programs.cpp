@@ -18,10 +18,14 @@
 
 #include "codegen/common/sections.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/compile/deferred.h"
+#include "runtime/compile/kernel_compiler.h"
+#include "runtime/compile/make_modules.h"
 #include "runtime/device/memory.h"
 #include "runtime/execute/executable.h"
 #include "runtime/host/compiler.h"
 #include "runtime/launch/program_runner.h"
+#include "tests/support/oracle.h"
 
 namespace heddle::test {
 namespace {
@@ -159,11 +163,13 @@ void compile(std::span<Batch> batches) {
   });
 }
 
+bool contracts(const Job& job) { return job.options.approximate && !job.options.strict; }
+
 class HostPrograms final : public Programs {
  public:
   explicit HostPrograms(std::span<const Job> jobs) {
     poison_memory();
-    // By strict; quick ones, of both kinds, behind.
+    // By whether they contract; quick ones, of both kinds, behind.
     std::array<Batch, 4> batches;
     for (std::size_t i = 0; i < batches.size(); ++i) {
       batches[i].options = {.contract = i % 2 == 0, .level = i < 2 ? 3 : 1};
@@ -171,8 +177,8 @@ class HostPrograms final : public Programs {
     std::vector<runtime::PrintedProgram> printed;
     for (const Job& job : jobs) {
       printed.push_back(runtime::print_program(job.graph, job.options, runtime::host_target()));
-      Batch& full = batches[job.options.strict ? 1 : 0];
-      Batch& quick = batches[job.options.strict ? 3 : 2];
+      Batch& full = batches[contracts(job) ? 0 : 1];
+      Batch& quick = batches[contracts(job) ? 2 : 3];
       for (const KernelSource& kernel : printed.back().kernels) {
         (job.quick && !full.by_name.contains(kernel.name) ? quick : full).add(kernel);
       }
@@ -180,8 +186,8 @@ class HostPrograms final : public Programs {
     compile(batches);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       options_.push_back(jobs[i].options);
-      const std::size_t strict = jobs[i].options.strict ? 1 : 0;
-      load(std::move(printed[i]), batches[strict], batches[strict + 2]);
+      const std::size_t strict = contracts(jobs[i]) ? 0 : 1;
+      load(jobs[i], std::move(printed[i]), batches[strict], batches[strict + 2]);
     }
   }
 
@@ -190,16 +196,58 @@ class HostPrograms final : public Programs {
   }
 
   std::vector<HostArray> run(std::size_t index, std::span<const HostArray> inputs) override {
-    return run_on(options_.at(index), program(index), inputs, Device{},
+    std::vector<HostArray> compiled = run(*runners_.at(index), index, inputs);
+    if (uncompiled_[index]) {
+      const std::vector<HostArray> blocks = run(*uncompiled_[index], index, inputs);
+      for (std::size_t i = 0; i < blocks.size(); ++i) require_equal(i, blocks[i], compiled[i]);
+    }
+    return compiled;
+  }
+
+ private:
+  std::vector<HostArray> run(runtime::ProgramRunner& runner, std::size_t index,
+                             std::span<const HostArray> inputs) {
+    return run_on(options_.at(index), runner.program(), inputs, Device{},
                   [&](const std::vector<Argument>& arguments, runtime::Stream& stream) {
                     std::vector<DeviceArray> outputs;
-                    runners_[index]->run(runtime::views_of(arguments), stream, outputs);
+                    runner.run(runtime::views_of(arguments), stream, outputs);
                     return outputs;
                   });
   }
 
- private:
-  void load(runtime::PrintedProgram&& printed, const Batch& full, const Batch& quick) {
+  /// Bit for bit, but for the bits of NaN.
+  static void require_equal(std::size_t output, const HostArray& blocks, const HostArray& compiled) {
+    OracleResult expected;
+    expected.outputs.push_back({compiled, {}, 0});
+    const Comparison same = compare({&blocks, 1}, expected, {.bitwise = true});
+    if (!same) {
+      throw InternalError(fmt::format("before it is compiled, output {} has other bits: {}", output,
+                                      same.message));
+    }
+  }
+
+  /// Runs the program's kernels uncompiled, as far as they can; null if none can.
+  std::unique_ptr<runtime::ProgramRunner> load_uncompiled(const Job& job,
+                                                          runtime::ProgramImage image) {
+    const ir::Target& target = runtime::host_target();
+    auto deferred = std::make_shared<runtime::Deferred>();
+    deferred->target = target;
+    deferred->planned = runtime::plan_kernels(job.graph, runtime::plan_options(job.options, target));
+    bool any = false;
+    for (std::size_t i = 0; i < deferred->planned.kernels.size(); ++i) {
+      const std::string why = runtime::compiler_of(target).refusal_to_defer(
+          deferred->planned.printed(i), target);
+      deferred->uncompiled.push_back(why.empty());
+      any |= why.empty();
+    }
+    if (!any) return nullptr;
+    image.deferred = std::move(deferred);
+    auto launcher = runtime::load_kernels(image, Device{});
+    return std::make_unique<runtime::ProgramRunner>(std::move(image.program), std::move(launcher));
+  }
+
+  void load(const Job& job, runtime::PrintedProgram&& printed, const Batch& full,
+            const Batch& quick) {
     runtime::ProgramImage image{std::move(printed.program), {}};
     std::set<const ModuleImage*> modules;
     for (const std::string& name : image.program.kernel_names) {
@@ -207,6 +255,7 @@ class HostPrograms final : public Programs {
       modules.insert(batch.modules[batch.unit_of(name)].get());
     }
     for (const ModuleImage* module : modules) image.modules.push_back(*module);
+    uncompiled_.push_back(load_uncompiled(job, image));
     auto launcher = runtime::load_kernels(image, Device{});
     runners_.push_back(
         std::make_unique<runtime::ProgramRunner>(std::move(image.program), std::move(launcher)));
@@ -214,6 +263,8 @@ class HostPrograms final : public Programs {
 
   std::vector<runtime::CompileOptions> options_;
   std::vector<std::unique_ptr<runtime::ProgramRunner>> runners_;
+  /// The same programs, uncompiled as far as they can be.
+  std::vector<std::unique_ptr<runtime::ProgramRunner>> uncompiled_;
 };
 
 class Executables final : public Programs {

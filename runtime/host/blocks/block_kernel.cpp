@@ -1,0 +1,505 @@
+#include "runtime/host/blocks/block_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "passes/plan/analyze.h"
+#include "passes/plan/details.h"
+#include "passes/plan/launch.h"
+
+namespace heddle::runtime::host {
+
+using passes::Dim;
+using passes::Instruction;
+using passes::KernelPlan;
+using passes::Mapping;
+using Kind = Instruction::Kind;
+
+namespace {
+
+/// A block of values fits the first-level cache together with a few others.
+constexpr std::size_t block_bytes = 4096;
+
+bool is_word(DType dtype) { return dtype == DType::i64 || dtype == DType::u64; }
+
+double lane_nanoseconds(const Instruction& one) {
+  const double width = static_cast<double>(size_of(one.dtype)) / 64;  // of a vector
+  if (one.kind == Kind::apply) return width * (2 + 0.3 * ir::info(one.op).cost);
+  if (one.kind == Kind::load && one.address.terms.size() > 1) return 1;
+  return 2 * width;
+}
+
+std::string refusal_of(const KernelPlan& plan, const Instruction& one) {
+  switch (one.kind) {
+    case Kind::array:
+    case Kind::user:
+      return "it calls a function of the user";
+    case Kind::loop:
+    case Kind::looped:
+    case Kind::carried:
+    case Kind::step:
+      return "its elements run loops";
+    default:
+      break;
+  }
+  for (const passes::IndexTerm& term : one.address.terms) {
+    const passes::Atom& atom = plan.space->atom(term.atom);
+    if (atom.kind == passes::Atom::Kind::computed && !is_word(plan.body[atom.value].dtype))
+      return "an index is no 64-bit integer";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string BlockKernel::refusal(const KernelPlan& plan) {
+  if (!plan.has_loops()) return "it is no kernel of loops";
+  if (plan.mapping == Mapping::items) return "it calls routines on items";
+  if (!plan.element_loops.empty()) return "its elements run loops";
+  for (const passes::Store& store : plan.stores) {
+    if (store.by_value) return "it calls a function of the user";
+  }
+  for (const Instruction& one : plan.body) {
+    if (std::string why = refusal_of(plan, one); !why.empty()) return why;
+  }
+  return {};
+}
+
+/// Numbers what a plan names, and divides its instructions into lists.
+class BlockKernelBuilder {
+ public:
+  BlockKernelBuilder(BlockKernel& kernel, const KernelPlan& plan, const ReadyLoops& loops)
+      : kernel_(kernel), plan_(plan), loops_(loops) {}
+
+  void build() {
+    kernel_.mapping = plan_.mapping;
+    kernel_.symbols = passes::kernel_symbols(plan_);
+    number_loops();
+    number_scalars();
+    for (const Instruction& one : plan_.body) kernel_.operations.push_back(operation(one));
+    mark_fixed();
+    for (const passes::Store& store : plan_.stores) add_store(store);
+    for (const passes::Reduction& reduction : plan_.reductions) add_reduction(reduction);
+    mark_filled();
+    find_alone();
+    std::size_t widest = 1;
+    for (const Operation& one : kernel_.operations) widest = std::max(widest, one.bytes);
+    kernel_.lanes = static_cast<std::int64_t>(block_bytes / std::max<std::size_t>(widest, 4));
+    kernel_.slot_bytes = static_cast<std::size_t>(kernel_.lanes) * widest + 64;
+    number_shapes();
+    make_lists();
+    for (const Dim& dim : kernel_.sizes) {
+      if (!dim.is_constant()) return;
+    }
+    for (const Dim& dim : kernel_.sizes) kernel_.constant_sizes.push_back(dim.constant());
+  }
+
+ private:
+  int size(const Dim& dim) {
+    const auto found = std::ranges::find(kernel_.sizes, dim);
+    if (found != kernel_.sizes.end()) return static_cast<int>(found - kernel_.sizes.begin());
+    kernel_.sizes.push_back(dim);
+    return static_cast<int>(kernel_.sizes.size()) - 1;
+  }
+
+  void number_loops() {
+    for (const passes::Loop& loop : plan_.outer) {
+      loop_of_[loop.atom] = static_cast<int>(kernel_.outer.size());
+      kernel_.outer.push_back({size(loop.extent)});
+    }
+    for (const passes::Loop& loop : plan_.inner) {
+      loop_of_[loop.atom] = static_cast<int>(kernel_.outer.size() + kernel_.inner.size());
+      kernel_.inner.push_back({size(loop.extent)});
+    }
+  }
+
+  void number_scalars() {
+    auto word = static_cast<int>(kernel_.symbols.size());
+    for (const std::uint32_t scalar : passes::kernel_scalars(plan_)) {
+      word_of_scalar_[scalar] = word;
+      const auto user = std::ranges::find_if(plan_.body, [&](const Instruction& one) {
+        return one.kind == Kind::scalar && one.scalar == scalar;
+      });
+      word += static_cast<int>((size_of(user->dtype) + 7) / 8);
+    }
+  }
+
+  int atom(passes::AtomId id) {
+    if (const auto found = atom_of_.find(id); found != atom_of_.end()) return found->second;
+    const passes::Atom& atom = plan_.space->atom(id);
+    AtomCode code;
+    code.kind = atom.kind;
+    if (atom.kind == passes::Atom::Kind::loop) {
+      code.loop = loop_of_.at(id);
+    } else if (atom.kind == passes::Atom::Kind::computed) {
+      code.instruction = static_cast<int>(atom.value);
+    } else {
+      code.numerator = index(atom.numerator);
+      code.divisor = size(atom.divisor);
+    }
+    kernel_.atoms.push_back(std::move(code));
+    return atom_of_[id] = static_cast<int>(kernel_.atoms.size()) - 1;
+  }
+
+  IndexCode index(const passes::Index& index) {
+    IndexCode code;
+    code.offset = size(index.offset);
+    for (const passes::IndexTerm& term : index.terms)
+      code.terms.push_back({atom(term.atom), size(term.coefficient)});
+    return code;
+  }
+
+  Operation operation(const Instruction& one) {
+    Operation result;
+    result.kind = one.kind;
+    result.dtype = one.dtype;
+    result.bytes = size_of(one.dtype);
+    result.arguments = one.arguments;
+    result.guarded = one.guarded;
+    result.operand = one.operand;
+    result.reduction = one.reduction;
+    result.address = index(one.address);
+    result.begin = size(one.begin);
+    result.end = size(one.end);
+    result.step = size(one.step);
+    result.lane_nanoseconds = lane_nanoseconds(one);
+    const auto argument = [&](std::size_t k) { return plan_.body[one.arguments[k]].dtype; };
+    const auto to_index = [&](DType from) {
+      return is_word(from) ? nullptr : loops_.cast(from, DType::i64);
+    };
+    switch (one.kind) {
+      case Kind::apply:
+        result.loop = loops_.map(one.op, argument(ir::typed_operand(ir::info(one.op).rule)));
+        break;
+      case Kind::cast:
+        result.loop = argument(0) == one.dtype ? nullptr : loops_.cast(argument(0), one.dtype);
+        break;
+      case Kind::index:
+        result.loop = one.dtype == DType::i64 ? nullptr : loops_.cast(DType::i64, one.dtype);
+        break;
+      case Kind::bound:
+        result.is_clipped_unsigned = argument(0) == DType::u64;
+        [[fallthrough]];
+      case Kind::position:
+      case Kind::inside:
+        result.to_index = to_index(argument(0));
+        break;
+      case Kind::constant:
+        std::memcpy(result.bits.data(), one.bits.bytes(), result.bytes);
+        break;
+      case Kind::search:
+        result.search = loops_.search(one.op, argument(0));
+        break;
+      case Kind::scalar:
+        result.scalar_word = word_of_scalar_.at(one.scalar);
+        break;
+      default:
+        break;
+    }
+    return result;
+  }
+
+  bool has_loops(const passes::Index& index) {
+    return std::ranges::any_of(index.terms, [&](const passes::IndexTerm& term) {
+      const passes::Atom& atom = plan_.space->atom(term.atom);
+      if (atom.kind == passes::Atom::Kind::loop) return true;
+      if (atom.kind == passes::Atom::Kind::computed)
+        return !kernel_.operations[atom.value].is_fixed;
+      return has_loops(atom.numerator);
+    });
+  }
+
+  void mark_fixed() {
+    for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+      const Instruction& one = plan_.body[i];
+      Operation& operation = kernel_.operations[i];
+      operation.is_fixed = one.kind != Kind::reduced && one.kind != Kind::scanned && !has_loops(one.address) &&
+                           std::ranges::all_of(one.arguments, [&](int argument) {
+                             return kernel_.operations[argument].is_fixed;
+                           });
+      operation.is_of_row = plan_.mapping == Mapping::rows && !one.element;
+    }
+  }
+
+  void mark_filled() {
+    const auto fill = [&](int i) {
+      Operation& one = kernel_.operations[i];
+      one.fills_block = one.is_fixed || one.is_of_row;
+    };
+    for (const Operation& one : kernel_.operations) {
+      if (one.is_fixed || one.is_of_row) continue;
+      for (const int argument : one.arguments) fill(argument);
+    }
+    for (const passes::Reduction& reduction : plan_.reductions) {
+      for (const int needed : {reduction.value, reduction.begins}) {
+        if (needed >= 0) fill(needed);
+      }
+    }
+    for (const passes::Store& store : plan_.stores) {
+      if (plan_.mapping == Mapping::rows && !store.element) continue;
+      fill(store.value);
+      if (store.guard >= 0) fill(store.guard);
+    }
+  }
+
+  void add_store(const passes::Store& store) {
+    StoreCode code;
+    code.value = store.value;
+    code.operand = store.operand;
+    code.guard = store.guard;
+    code.combine = store.combine;
+    code.dtype = plan_.operands[store.operand].dtype;
+    code.bytes = size_of(code.dtype);
+    code.address = index(store.address);
+    code.depends_on_values = !store.positions.empty();
+    kernel_.stores.push_back(std::move(code));
+  }
+
+  void add_reduction(const passes::Reduction& reduction) {
+    ReductionCode code;
+    if (reduction.scan) {
+      code.scan = &loops_.scan(reduction.op, reduction.dtype, reduction.begins >= 0);
+    } else {
+      code.loops = &loops_.reduction(reduction.op, reduction.dtype);
+    }
+    code.value = reduction.value;
+    code.begins = reduction.begins;
+    code.first = reduction.first;
+    code.last = reduction.last;
+    code.partials = reduction.partials;
+    code.stage = reduction.stage;
+    code.ordered = passes::has_order(reduction);
+    code.in_columns_order = passes::order_of(reduction) == passes::CombineOrder::columns;
+    code.by_extreme = passes::finds_index_by_key(reduction);
+    kernel_.reductions.push_back(code);
+  }
+
+  void find_alone() {
+    for (const passes::KernelOperand& operand : plan_.operands)
+      kernel_.is_alone.push_back(!operand.aliased && operand.same_as < 0);
+    for (const passes::KernelOperand& operand : plan_.operands) {
+      if (operand.same_as >= 0) kernel_.is_alone[static_cast<std::size_t>(operand.same_as)] = false;
+    }
+  }
+
+  void number_shapes() {
+    kernel_.outer_total = size(passes::iterations(plan_.outer));
+    kernel_.inner_total = size(passes::iterations(plan_.inner));
+    if (plan_.parts_of) kernel_.parts_of = size(*plan_.parts_of);
+    kernel_.stages = plan_.stages;
+    kernel_.split = plan_.split;
+    kernel_.least_part = plan_.least_part;
+    const bool scans = !plan_.reductions.empty() && plan_.reductions[0].scan;
+    const bool in_parts = plan_.split > 1 && plan_.least_part == 0;
+    kernel_.part_length = in_parts && !scans ? passes::host_part_length(plan_) : 0;
+    kernel_.tile_edge = plan_.tile_edge;
+    kernel_.tile_loop = plan_.tile_loop;
+    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+      if (plan_.reductions[i].first >= 0) kernel_.segment = static_cast<int>(i);
+      kernel_.combines_parts |= plan_.reductions[i].value < 0;
+    }
+    if (scans && plan_.split > 1)
+      kernel_.leaves_parts = plan_.operands[plan_.reductions[0].partials].written;
+    if (plan_.mapping != Mapping::columns && plan_.mapping != Mapping::scan_columns) return;
+    kernel_.column_width = plan_.mapping == Mapping::columns ? passes::host_columns(plan_)
+                                                             : passes::host_scan_columns;
+    kernel_.batches = size(passes::iterations({plan_.outer.begin(), plan_.outer.end() - 1}));
+  }
+
+  // Lists. Fixed operations keep their slots, and so do those of a row.
+
+  void make_lists() {
+    slot_of_.assign(plan_.body.size(), -1);
+    known_.assign(plan_.body.size(), false);
+    std::vector<int> everything;
+    for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+      if (kernel_.operations[i].is_fixed) everything.push_back(static_cast<int>(i));
+    }
+    kernel_.fixed = kept(everything);
+    switch (plan_.mapping) {
+      case Mapping::rows:
+        make_row_lists();
+        break;
+      case Mapping::columns:
+        make_column_lists();
+        break;
+      case Mapping::scan_rows:
+      case Mapping::scan_columns:
+        make_scan_lists();
+        break;
+      default: {
+        std::vector<int> stores;
+        for (std::size_t i = 0; i < plan_.stores.size(); ++i) stores.push_back(static_cast<int>(i));
+        kernel_.all = list_of({}, stores, false);
+      }
+    }
+  }
+
+  /// Operations whose blocks stay.
+  StepList kept(const std::vector<int>& operations) {
+    StepList list;
+    for (const int i : operations) {
+      slot_of_[i] = kernel_.slot_count++;
+      known_[i] = true;
+      list.steps.push_back({i, slot_of_[i]});
+    }
+    return list;
+  }
+
+  StepList list_of(const std::vector<int>& values, const std::vector<int>& stores,
+                   bool element_only) {
+    std::vector<int> roots = values;
+    for (const int i : stores) {
+      for (const int needed : needs_of(plan_.stores[i])) roots.push_back(needed);
+    }
+    StepList list;
+    list.stores = stores;
+    const std::vector<int> order = passes::needed(plan_, roots, element_only, known_);
+    std::unordered_map<int, std::size_t> last_use;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      last_use[order[at]] = at;
+      for (const int argument : inputs_of(order[at])) last_use[argument] = at;
+    }
+    for (const int root : roots) last_use[root] = order.size();
+    std::vector<int> free;
+    int next = kernel_.slot_count;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const int i = order[at];
+      if (free.empty()) free.push_back(next++);
+      list.steps.push_back({i, free.back(), store_of(i, list)});
+      local_slot_[i] = free.back();
+      free.pop_back();
+      for (const auto& [used, until] : last_use) {
+        if (until == at && local_slot_.contains(used)) {
+          free.push_back(local_slot_.at(used));
+          local_slot_.erase(used);
+        }
+      }
+    }
+    local_slot_.clear();
+    most_slots_ = std::max(most_slots_, next);
+    return list;
+  }
+
+  /// All operations that an operation reads, also through its address.
+  std::vector<int> inputs_of(int i) {
+    std::vector<int> inputs = plan_.body[i].arguments;
+    for (const passes::IndexTerm& term : plan_.body[i].address.terms) {
+      const passes::Atom& atom = plan_.space->atom(term.atom);
+      if (atom.kind == passes::Atom::Kind::computed)
+        inputs.push_back(static_cast<int>(atom.value));
+    }
+    return inputs;
+  }
+
+  /// The only store of the list that stores the value as it is.
+  int store_of(int operation, const StepList& list) {
+    int found = -1;
+    for (std::size_t k = 0; k < list.stores.size(); ++k) {
+      const StoreCode& store = kernel_.stores[list.stores[k]];
+      if (store.value != operation) continue;
+      if (found >= 0) return -1;
+      found = static_cast<int>(k);
+    }
+    if (found < 0) return -1;
+    const StoreCode& store = kernel_.stores[list.stores[found]];
+    const bool is_plain = !store.depends_on_values && !store.combine;
+    return kernel_.is_alone[store.operand] && is_plain ? found : -1;
+  }
+
+  void make_row_lists() {
+    std::vector<int> roots;
+    for (const passes::Store& store : plan_.stores) roots.push_back(store.value);
+    for (const passes::Store& store : plan_.stores)
+      roots.insert(roots.end(), store.positions.begin(), store.positions.end());
+    for (const passes::Reduction& reduction : plan_.reductions) {
+      for (const int needed : needs_of(reduction)) roots.push_back(needed);
+    }
+    const std::vector<int> order = passes::needed(plan_, roots, false, known_);
+    for (int stage = 0; stage <= plan_.stages; ++stage) {
+      std::vector<int> of_stage;
+      for (const int i : order) {
+        if (!plan_.body[i].element && plan_.body[i].stage == stage) of_stage.push_back(i);
+      }
+      kernel_.of_rows.push_back(kept(of_stage));
+    }
+    kernel_.extremes.resize(plan_.reductions.size());
+    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+      if (kernel_.reductions[i].by_extreme)
+        kernel_.extremes[i] = list_of({plan_.reductions[i].value}, {}, true);
+    }
+    make_passes(true);
+    for (std::size_t i = 0; i < plan_.stores.size(); ++i) {
+      if (!plan_.stores[i].element) kernel_.finish.stores.push_back(static_cast<int>(i));
+    }
+    kernel_.slot_count = std::max(kernel_.slot_count, most_slots_);
+  }
+
+  void make_column_lists() {
+    if (kernel_.segment >= 0) {
+      const passes::Reduction& segment = plan_.reductions[kernel_.segment];
+      kernel_.of_rows.push_back(
+          kept(passes::needed(plan_, {segment.first, segment.last}, false, known_)));
+      for (const Step& step : kernel_.of_rows[0].steps)
+        kernel_.operations[step.operation].is_of_row = true;
+    }
+    make_passes(false);
+    std::vector<int> finished;
+    for (std::size_t i = 0; i < plan_.stores.size(); ++i) {
+      if (!plan_.stores[i].element) finished.push_back(static_cast<int>(i));
+    }
+    kernel_.finish = list_of({}, finished, false);
+  }
+
+  void make_scan_lists() {
+    std::vector<int> values, of_elements, others;
+    for (const passes::Reduction& reduction : plan_.reductions) {
+      for (const int needed : needs_of(reduction)) values.push_back(needed);
+    }
+    for (std::size_t i = 0; i < plan_.stores.size(); ++i)
+      (plan_.stores[i].element ? of_elements : others).push_back(static_cast<int>(i));
+    kernel_.scanned = list_of(values, {}, false);
+    kernel_.results = list_of({}, of_elements, false);
+    kernel_.finish = list_of({}, others, false);
+  }
+
+  void make_passes(bool element_only) {
+    for (const passes::HostPass& pass : plan_.host_passes) {
+      PassCode code;
+      code.stage = pass.stage;
+      code.reductions = pass.reductions;
+      code.states = pass.states;
+      code.state_bytes = pass.state_bytes;
+      code.in_blocks = pass.in_blocks;
+      std::vector<int> values;
+      for (const int i : pass.reductions) values.push_back(plan_.reductions[i].value);
+      code.list = list_of(values, pass.stores, element_only);
+      kernel_.passes.push_back(std::move(code));
+    }
+  }
+
+ public:
+  void finish() { kernel_.slot_count = std::max(kernel_.slot_count, most_slots_); }
+
+ private:
+  BlockKernel& kernel_;
+  const KernelPlan& plan_;
+  const ReadyLoops& loops_;
+  std::unordered_map<passes::AtomId, int> loop_of_, atom_of_;
+  std::unordered_map<std::uint32_t, int> word_of_scalar_;
+  std::vector<int> slot_of_;
+  std::unordered_map<int, int> local_slot_;
+  std::vector<bool> known_;
+  int most_slots_ = 0;
+};
+
+BlockKernel::BlockKernel(const KernelPlan& plan, const ReadyLoops& loops) {
+  BlockKernelBuilder builder(*this, plan, loops);
+  builder.build();
+  builder.finish();
+}
+
+}  // namespace heddle::runtime::host

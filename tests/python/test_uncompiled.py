@@ -1,0 +1,133 @@
+"""Statements outside jit on the CPU: their kernels run uncompiled first, with the same bits."""
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+STATEMENTS = """
+import numpy as np
+import heddle as hd
+
+def statements(n):
+    rng = np.random.default_rng(n)
+    a = hd.asarray(rng.standard_normal((n, 37)).astype(np.float32))
+    b = hd.asarray(rng.standard_normal(37).astype(np.float32))
+    i = hd.asarray(rng.integers(-n, n, 50))
+    z = (a + 1j * b).astype(hd.complex64)
+    yield a * b + 1
+    yield (a.astype(hd.float16) * 2).sum(axis=0)
+    yield hd.exp(a - a.max(axis=1, keepdims=True)) / 3
+    yield a.sum(), a.sum(axis=0), a.mean(axis=1), a.var()
+    yield a.argmax(axis=1), a.argmin(axis=0), (a > 0).any(axis=1)
+    yield a.T[:, ::-1] + 1, a[1:, 1:] - a[:-1, :-1]
+    yield a[i], a[:, 3], hd.pad(a, 2), hd.concatenate([a, a * 2])
+    yield hd.cumsum(a, axis=0), hd.cumsum(a, axis=1), hd.cumprod(b)
+    yield a[a > 1], hd.searchsorted(hd.sort(b), a), hd.bincount(hd.abs(i))
+    yield z * z, abs(z), z.sum(axis=0)
+    yield hd.arange(n * 37).reshape(37, n).T % 7, (a * 100).astype(hd.int8)
+    yield a[:, :3] * b[:3], (a[:, :3] * b[:3]).sum(axis=1)
+
+def flat(values):
+    return [np.asarray(x) for v in values for x in (v if isinstance(v, tuple) else (v,))]
+"""
+
+
+def run(code, tmp_path, **environment):
+    """What a program prints, from an empty cache."""
+    variables = {**os.environ, "HEDDLE_DEVICE": "cpu", "HEDDLE_CACHE_DIR": str(tmp_path / "cache"), **environment}
+    program = STATEMENTS + textwrap.dedent(code)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=variables, timeout=250)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split(), done.stderr
+
+
+COMPILER_RUNS = 'print(hd.statistics()["compiler_runs"])'
+
+
+def test_results_have_the_bits_of_compiled_kernels(tmp_path):
+    save = """
+    for x in flat(statements(200)): print(x.dtype, x.shape, hash(x.tobytes()))
+    """
+    environment = {"PYTHONHASHSEED": "1", "HEDDLE_NUM_THREADS": "2"}
+    uncompiled, _ = run(save, tmp_path / "a", HEDDLE_COMPILE_AFTER="1000000", **environment)
+    compiled, _ = run(save, tmp_path / "b", HEDDLE_COMPILE_AFTER="0", **environment)
+    assert uncompiled == compiled
+
+
+def test_no_compiler_runs_for_short_scripts(tmp_path):
+    printed, _ = run("flat(statements(200))\n" + COMPILER_RUNS, tmp_path)
+    assert printed == ["0"]
+
+
+def test_everything_is_compiled_at_once_on_request(tmp_path):
+    printed, _ = run("flat([hd.ones(10) * 3 + 1])\n" + COMPILER_RUNS, tmp_path, HEDDLE_COMPILE_AFTER="0")
+    assert printed == ["1"]
+
+
+def test_jit_compiles_at_once(tmp_path):
+    printed, _ = run("f = hd.jit(lambda x: x * 3 + 1)\nflat([f(hd.ones(10))])\n" + COMPILER_RUNS, tmp_path)
+    assert printed == ["1"]
+
+
+def test_a_program_is_compiled_once_it_pays(tmp_path):
+    """The same number of launches in every process, and no change of the result."""
+    code = """
+    x = hd.asarray(np.linspace(0, 3, 100_000))
+    results, compiled_at = [], None
+    for k in range(400):
+        results.append(np.asarray(hd.sin(x) * 2 + x).tobytes())
+        if compiled_at is None and hd.statistics()["compiler_runs"] > 0: compiled_at = k
+    print(compiled_at, len(set(results)), hd.statistics()["compiler_runs"])
+    """
+    first, _ = run(code, tmp_path / "a", HEDDLE_COMPILE_AFTER="20")
+    second, _ = run(code, tmp_path / "b", HEDDLE_COMPILE_AFTER="20")
+    assert first == second
+    assert int(first[0]) > 0 and first[1:] == ["1", "1"]
+
+
+def test_what_is_in_the_cache_runs_compiled(tmp_path):
+    code = """
+    flat([hd.ones(10) * 3 + 1])
+    print(hd.statistics()["compiler_runs"], hd.statistics()["modules_loaded"])
+    """
+    assert run(code, tmp_path, HEDDLE_COMPILE_AFTER="0")[0] == ["1", "1"]
+    assert run(code, tmp_path)[0] == ["0", "1"]
+
+
+def test_without_a_compiler_kernels_stay_uncompiled(tmp_path):
+    code = """
+    x = hd.asarray(np.linspace(0, 3, 100_000))
+    for k in range(20): flat([hd.sin(x) * 2 + x])
+    print(float((hd.sin(x) * 2 + x).sum()) == float(np.sum(np.asarray(hd.sin(x) * 2 + x))) or "near")
+    """
+    printed, logged = run(code, tmp_path, HEDDLE_COMPILE_AFTER="1", HEDDLE_CXX="/nowhere/c++")
+    assert printed in (["True"], ["near"])
+    assert logged.count("run uncompiled") == 1
+
+
+def test_threads_share_the_compilation(tmp_path):
+    code = """
+    import threading
+    x = hd.asarray(np.linspace(0, 3, 50_000))
+    found = set()
+    def work():
+        for k in range(60): found.add(np.asarray(hd.cos(x) * 2 + x).tobytes())
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads: t.start()
+    for t in threads: t.join()
+    print(len(found), hd.statistics()["compiler_runs"])
+    """
+    printed, _ = run(code, tmp_path, HEDDLE_COMPILE_AFTER="10")
+    assert printed == ["1", "1"]
+
+
+@pytest.mark.parametrize("target", ["x86-64-v2", "x86-64-v3"])
+def test_older_instruction_sets(tmp_path, target):
+    save = "print([hash(x.tobytes()) for x in flat(statements(50))])"
+    environment = {"PYTHONHASHSEED": "1", "HEDDLE_CPU_TARGET": target}
+    uncompiled, _ = run(save, tmp_path / "a", HEDDLE_COMPILE_AFTER="1000000", **environment)
+    compiled, _ = run(save, tmp_path / "b", HEDDLE_COMPILE_AFTER="0", **environment)
+    assert uncompiled == compiled
