@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -23,6 +25,42 @@ constexpr std::uint32_t kept_view_depth = 8;
 
 bool is_pending(const Node& node) {
   return node.kind == Node::Kind::operation && !node.evaluated();
+}
+
+/// A start of a slice or slice update that is a parameter of the program.
+struct OpenStart {
+  std::uint32_t region;  ///< position of the slice
+  std::size_t axis;
+  std::size_t number;    ///< of the parameter
+  bool is_first;         ///< the first of the starts that share the parameter
+};
+
+/// The array that a region belongs to: what was updated first.
+std::uint32_t updated_first(const EvaluationGraph& walk, std::uint32_t region) {
+  std::uint32_t at = walk.first_operand(region);
+  while (walk.order[at].kind == Node::Kind::operation &&
+         walk.order[at].node->op == ir::Op::slice_update)
+    at = walk.first_operand(at);
+  return at;
+}
+
+/// Calls function for each open start. Equal starts on the same axis of the same array share a
+/// parameter, so that regions of equal extents are known to be the same: a row that is updated again
+/// and again is stored once.
+template <class Function>
+void for_each_open_start(const EvaluationGraph& walk, std::span<const std::uint32_t> open,
+                         const Function& function) {
+  std::map<std::tuple<std::uint32_t, std::size_t, std::int64_t>, std::size_t> numbers;
+  for (std::size_t i = 0; i < walk.regions.size(); ++i) {
+    if (open[i] == 0) continue;
+    const std::uint32_t region = walk.regions[i], array = updated_first(walk, region);
+    for (std::uint32_t axes = open[i]; axes != 0; axes &= axes - 1) {
+      const auto axis = static_cast<std::size_t>(std::countr_zero(axes));
+      const std::int64_t value = walk.order[region].node->attributes->starts[axis].constant();
+      const auto [known, is_first] = numbers.try_emplace({array, axis, value}, numbers.size());
+      function(OpenStart{region, axis, known->second, is_first});
+    }
+  }
 }
 
 class Walker {
@@ -89,6 +127,7 @@ class Walker {
   void close(Node& node) {
     node.position = static_cast<std::uint32_t>(walk_.order.size());
     EvaluationGraph::Entry entry{&node, node.kind};
+    walk_.first_operands.push_back(static_cast<std::uint32_t>(walk_.positions.size()));
     if (is_pending(node)) {
       entry.operand_count = static_cast<std::uint32_t>(node.operands().size());
       for (const NodeRef& operand : node.operands()) walk_.positions.push_back(operand->position);
@@ -190,6 +229,7 @@ class Walker {
         if (axis >= 32 || (open[i] >> axis & 1U) == 0) mix.number(starts[axis].hash());
       }
     }
+    for_each_open_start(walk_, open, [&](const OpenStart& start) { mix.number(start.number); });
     return mix.finish();
   }
 
@@ -215,21 +255,17 @@ namespace {
 
 ir::Dim start_symbol(std::size_t number) { return ir::Dim::symbol(fmt::format("start{}", number)); }
 
-/// Calls function(position of the slice, axis) for each open start.
-template <class Function>
-void for_each_open_start(const EvaluationGraph& walk, const Function& function) {
-  for (std::size_t i = 0; i < walk.regions.size(); ++i) {
-    for (std::uint32_t axes = walk.open[i]; axes != 0; axes &= axes - 1)
-      function(walk.regions[i], static_cast<std::size_t>(std::countr_zero(axes)));
-  }
-}
-
 }  // namespace
+
+std::uint32_t EvaluationGraph::first_operand(std::uint32_t position) const {
+  return positions[first_operands[position]];
+}
 
 std::vector<std::int64_t> EvaluationGraph::starts() const {
   std::vector<std::int64_t> starts;
-  for_each_open_start(*this, [&](std::uint32_t region, std::size_t axis) {
-    starts.push_back(order[region].node->attributes->starts[axis].constant());
+  for_each_open_start(*this, open, [&](const OpenStart& start) {
+    if (start.is_first)
+      starts.push_back(order[start.region].node->attributes->starts[start.axis].constant());
   });
   return starts;
 }
@@ -237,12 +273,11 @@ std::vector<std::int64_t> EvaluationGraph::starts() const {
 ir::Graph build_graph(const EvaluationGraph& walk, std::vector<std::uint32_t>& result) {
   GraphBuilder builder;
   std::unordered_map<const Node*, ir::Attributes> opened;
-  std::size_t starts = 0;
-  for_each_open_start(walk, [&](std::uint32_t region, std::size_t axis) {
-    const Node* const node = walk.order[region].node;
-    const ir::Dim start = start_symbol(starts++);
-    opened.try_emplace(node, *node->attributes).first->second.starts[axis] = start;
-    builder.graph.parameter(DType::u8, ir::extent_argument(start).shape);
+  for_each_open_start(walk, walk.open, [&](const OpenStart& start) {
+    const Node* const node = walk.order[start.region].node;
+    const ir::Dim symbol = start_symbol(start.number);
+    opened.try_emplace(node, *node->attributes).first->second.starts[start.axis] = symbol;
+    if (start.is_first) builder.graph.parameter(DType::u8, ir::extent_argument(symbol).shape);
   });
   for (const EvaluationGraph::Entry& entry : walk.order) {
     const Node& node = *entry.node;

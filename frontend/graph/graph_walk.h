@@ -20,6 +20,7 @@ struct EvaluationGraph {
   };
   std::vector<Entry> order;              ///< every node once, operands before users
   std::vector<std::uint32_t> positions;  ///< operands of all operations, as indices into `order`
+  std::vector<std::uint32_t> first_operands;  ///< for each element of `order`: index into `positions`
   std::vector<std::uint32_t> outputs;    ///< indices into `order` of operations that get a value
   std::vector<std::uint32_t> leaves;     ///< of arrays and scalars: the program's parameters
   std::vector<std::uint32_t> regions;    ///< indices into `order` of slices and slice updates
@@ -32,7 +33,9 @@ struct EvaluationGraph {
   bool busy = false;             ///< another thread computes a part: wait and walk again
   bool busy_here = false;        ///< this thread computes a part: waiting would never end
 
-  /// Values of the open starts, in order. They are program parameters before the leaves.
+  /// The first operand of an operation, as an index into `order`.
+  std::uint32_t first_operand(std::uint32_t position) const;
+  /// Values of the open starts, in order, each once where starts are known to be equal. They are program parameters before the leaves.
   std::vector<std::int64_t> starts() const;
 };
 
