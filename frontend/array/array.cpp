@@ -11,6 +11,7 @@
 #include "heddle/reductions.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/single_element.h"
 #include "frontend/array/promote.h"
 #include "frontend/evaluate/checks.h"
 #include "frontend/evaluate/evaluate.h"
@@ -140,6 +141,8 @@ void eval(Arrays arrays) {
 }
 
 void Array::read_item(void* out, DType dtype, SourceLocation where) const {
+  if (ir::ElementBits element; frontend::read_single_element(*this, "item", where, element.bytes()))
+    return frontend::convert(element.bytes(), this->dtype(), out, dtype, 1);
   const NodeRef node = frontend::evaluated_node(*this, "item", where);
   if (size() != 1) {
     throw ValueError(

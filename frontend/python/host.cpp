@@ -11,6 +11,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/single_element.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
@@ -27,6 +28,7 @@ namespace {
 
 /// Computes the elements and copies them in C order, with the GIL released.
 void read_bytes(const Array& array, const char* what, const SourceLocation& where, void* out) {
+  if (frontend::read_single_element(array, what, where, out)) return;
   // The variable may change while other threads run.
   const Array value = array;  // NOLINT(performance-unnecessary-copy-initialization)
   std::optional<SharedOrder> order;
