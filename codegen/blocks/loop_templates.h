@@ -120,8 +120,9 @@ constexpr bool has_place(...) {
 /// Whether the result depends on the order in which elements are combined: sums and products of
 /// floats (passes::has_order).
 template <class R, class T>
-constexpr bool is_ordered = (op::is_same<R, op::reduce::sum<T>> ||
-                             op::is_same<R, op::reduce::prod<T>>)&&!op::is_integer<T>;
+constexpr bool is_ordered =
+    (op::is_same<R, op::reduce::sum<T>> || op::is_same<R, op::reduce::prod<T>>) &&
+    !op::is_integer<T>;
 
 template <class R, class T>
 struct Reduced {
@@ -159,10 +160,14 @@ struct Reduced {
     const auto* const values = static_cast<const Stored<T>*>(from);
     if constexpr (ordered) {
       switch (width) {
-        case 1: return lanes_of<1>(states(to), values, at, n);
-        case 16: return lanes_of<16>(states(to), values, at, n);
-        case 32: return lanes_of<32>(states(to), values, at, n);
-        default: return lanes_of<64>(states(to), values, at, n);
+        case 1:
+          return lanes_of<1>(states(to), values, at, n);
+        case 16:
+          return lanes_of<16>(states(to), values, at, n);
+        case 32:
+          return lanes_of<32>(states(to), values, at, n);
+        default:
+          return lanes_of<64>(states(to), values, at, n);
       }
     } else if constexpr (!has_extreme) {
       lanes_of<unordered_lanes>(states(to), values, at, n);
@@ -178,8 +183,7 @@ struct Reduced {
   static __attribute__((noinline)) void columns_of(State* __restrict__ to,
                                                    const Stored<T>* __restrict__ from, Index row,
                                                    int n) {
-    for (int k = 0; k < n; ++k)
-      to[k] = R::combine(to[k], R::lift(Element<T>::load(from[k]), row));
+    for (int k = 0; k < n; ++k) to[k] = R::combine(to[k], R::lift(Element<T>::load(from[k]), row));
   }
   static void columns(void* to, const void* from, Index row, Index n) {
     columns_of(states(to), static_cast<const Stored<T>*>(from), row, static_cast<int>(n));
@@ -212,8 +216,14 @@ struct Reduced {
 template <class R, class T>
 constexpr ReductionLoops loops_of() {
   using Loops = Reduced<R, T>;
-  return {sizeof(typename R::State), Loops::identity, Loops::lanes,   Loops::halve,
-          Loops::columns,            Loops::join,     Loops::finish, Loops::extreme};
+  return {sizeof(typename R::State),
+          Loops::identity,
+          Loops::lanes,
+          Loops::halve,
+          Loops::columns,
+          Loops::join,
+          Loops::finish,
+          Loops::extreme};
 }
 
 template <class R, class T, bool segmented>
@@ -278,9 +288,9 @@ template <bool right, class T>
 void search(void* to, const void* values, const void* sorted, Index count, Index n) {
   const auto* const elements = static_cast<const Stored<T>*>(sorted);
   for (Index k = 0; k < n; ++k) {
-    static_cast<Index*>(to)[k] = op::search_sorted<right>(
-        count, Element<T>::load(static_cast<const Stored<T>*>(values)[k]),
-        [&](Index i) HD_INLINE { return Element<T>::load(elements[i]); });
+    static_cast<Index*>(to)[k] =
+        op::search_sorted<right>(count, Element<T>::load(static_cast<const Stored<T>*>(values)[k]),
+                                 [&](Index i) HD_INLINE { return Element<T>::load(elements[i]); });
   }
 }
 }  // namespace heddle_blocks
@@ -297,22 +307,22 @@ constexpr int hd_count = sizeof...(T);
   }
 
 /// The loops `name` of the reduction op::reduce::reduction of elements of type T.
-#define HD_REDUCE(name, reduction, T)                                                        \
-  extern "C" const heddle_blocks::ReductionLoops name;                                       \
-  const heddle_blocks::ReductionLoops name =                                                 \
+#define HD_REDUCE(name, reduction, T)                  \
+  extern "C" const heddle_blocks::ReductionLoops name; \
+  const heddle_blocks::ReductionLoops name =           \
       heddle_blocks::loops_of<heddle_scalar::reduce::reduction<T>, T>();
 
 /// The loops `name` of the scan op::scan::scan of elements of type T, and `name`_segmented.
-#define HD_SCAN(name, scan_op, T)                                                               \
-  extern "C" const heddle_blocks::ScanLoops name, name##_segmented;                             \
-  const heddle_blocks::ScanLoops name =                                                         \
-      heddle_blocks::scan_loops_of<heddle_scalar::scan::scan_op<T>, T, false>();                \
-  const heddle_blocks::ScanLoops name##_segmented = heddle_blocks::scan_loops_of<               \
+#define HD_SCAN(name, scan_op, T)                                                 \
+  extern "C" const heddle_blocks::ScanLoops name, name##_segmented;               \
+  const heddle_blocks::ScanLoops name =                                           \
+      heddle_blocks::scan_loops_of<heddle_scalar::scan::scan_op<T>, T, false>();  \
+  const heddle_blocks::ScanLoops name##_segmented = heddle_blocks::scan_loops_of< \
       heddle_scalar::scan::Segmented<heddle_scalar::scan::scan_op<T>>, T, true>();
 
 /// The loop `name` of searchsorted, from the right or the left.
-#define HD_SEARCH(name, right, T)                                                          \
-  extern "C" void name(void* to, const void* values, const void* sorted,                    \
-                       heddle_blocks::Index count, heddle_blocks::Index n) {                \
-    heddle_blocks::search<right, T>(to, values, sorted, count, n);                          \
+#define HD_SEARCH(name, right, T)                                            \
+  extern "C" void name(void* to, const void* values, const void* sorted,     \
+                       heddle_blocks::Index count, heddle_blocks::Index n) { \
+    heddle_blocks::search<right, T>(to, values, sorted, count, n);           \
   }

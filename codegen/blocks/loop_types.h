@@ -16,9 +16,9 @@ constexpr int unordered_lanes = 32;
 struct ReductionLoops {
   int state_bytes;
   void (*identity)(void* states, Index n);
-  /// Element k, which is number at + k of its row, goes to state (at + k) % width. `width` is 1, 16,
-  /// 32 or 64; unordered_lanes if the result does not depend on it. Not for argmin and argmax of
-  /// real numbers.
+  /// Element k, which is number at + k of its row, goes to state (at + k) % width. `width` is 1,
+  /// 16, 32 or 64; unordered_lanes if the result does not depend on it. Not for argmin and argmax
+  /// of real numbers.
   void (*lanes)(void* states, int width, const void* values, Index at, Index n);
   /// Combines the states of all lanes into the first: the order of combine_lanes.
   void (*halve)(void* states, int width);

@@ -52,9 +52,9 @@ std::vector<Loop> all_loops() {
       }
       const auto add = [&](std::string_view macro, std::string_view what,
                            std::vector<std::string> sections) {
-        loops.push_back({fmt::format("{}({}, {}, {})\n", macro, loops_of(info.op, dtype), what,
-                                     type_of(dtype)),
-                         std::move(sections)});
+        loops.push_back(
+            {fmt::format("{}({}, {}, {})\n", macro, loops_of(info.op, dtype), what, type_of(dtype)),
+             std::move(sections)});
       };
       if (info.kind == ir::OpKind::reduction)
         add("HD_REDUCE", info.name, sections_of(info.op, dtype));
@@ -85,13 +85,15 @@ std::string cast_loop(DType from, DType to) {
   return fmt::format("cast_{}_{}", name_of(from), name_of(to));
 }
 std::string loops_of(ir::Op op, DType dtype) { return map_loop(op, dtype); }
-std::string segmented_loops_of(ir::Op op, DType dtype) { return loops_of(op, dtype) + "_segmented"; }
+std::string segmented_loops_of(ir::Op op, DType dtype) {
+  return loops_of(op, dtype) + "_segmented";
+}
 
 std::string print_ready_loops(int part, int parts) {
   // Neighbours differ in how long they take to compile, so each part takes every n-th loop.
-  std::vector<std::string> sections = {"core",   "half",    "wide_half",   "half_strips",
-                                       "bfloat16", "complex", "reduce_tree", "first_extremum",
-                                       "scan_running", "scan_segmented", "search"};
+  std::vector<std::string> sections = {
+      "core",        "half",           "wide_half",    "half_strips",    "bfloat16", "complex",
+      "reduce_tree", "first_extremum", "scan_running", "scan_segmented", "search"};
   std::string body;
   const std::vector<Loop> loops = all_loops();
   for (std::size_t i = static_cast<std::size_t>(part); i < loops.size();
@@ -102,7 +104,8 @@ std::string print_ready_loops(int part, int parts) {
   std::string text;
   for (const std::string& name : library_sections().close_over_needs(sections, Side::host))
     text += std::string(section(name).text) + '\n';
-  return text + "#include \"codegen/blocks/loop_templates.h\"\nnamespace op = heddle_scalar;\n" + body;
+  return text + "#include \"codegen/blocks/loop_templates.h\"\nnamespace op = heddle_scalar;\n" +
+         body;
 }
 
 }  // namespace heddle::codegen

@@ -11,8 +11,8 @@
 #include "heddle/reductions.h"
 
 #include "frontend/array/access.h"
-#include "frontend/array/single_element.h"
 #include "frontend/array/promote.h"
+#include "frontend/array/single_element.h"
 #include "frontend/evaluate/checks.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/storage.h"

@@ -31,8 +31,8 @@ bool is_pending(const Node& node) {
 struct OpenStart {
   std::uint32_t region;  ///< position of the slice
   std::size_t axis;
-  std::size_t number;    ///< of the parameter
-  bool is_first;         ///< the first of the starts that share the parameter
+  std::size_t number;  ///< of the parameter
+  bool is_first;       ///< the first of the starts that share the parameter
 };
 
 /// The array that a region belongs to: what was updated first.
@@ -45,8 +45,8 @@ std::uint32_t updated_first(const EvaluationGraph& walk, std::uint32_t region) {
 }
 
 /// Calls function for each open start. Equal starts on the same axis of the same array share a
-/// parameter, so that regions of equal extents are known to be the same: a row that is updated again
-/// and again is stored once.
+/// parameter, so that regions of equal extents are known to be the same: a row that is updated
+/// again and again is stored once.
 template <class Function>
 void for_each_open_start(const EvaluationGraph& walk, std::span<const std::uint32_t> open,
                          const Function& function) {

@@ -20,14 +20,15 @@ struct EvaluationGraph {
   };
   std::vector<Entry> order;              ///< every node once, operands before users
   std::vector<std::uint32_t> positions;  ///< operands of all operations, as indices into `order`
-  std::vector<std::uint32_t> first_operands;  ///< for each element of `order`: index into `positions`
-  std::vector<std::uint32_t> outputs;    ///< indices into `order` of operations that get a value
-  std::vector<std::uint32_t> leaves;     ///< of arrays and scalars: the program's parameters
-  std::vector<std::uint32_t> regions;    ///< indices into `order` of slices and slice updates
-  std::vector<std::uint32_t> open;       ///< Node::dynamic_starts, for each element of `regions`
-  std::vector<bool> donated;             ///< for each leaf: its memory may be overwritten
-  std::vector<bool> aligned;             ///< for each leaf
-  ir::Hash128 key;                       ///< equal keys mean equal programs; excludes open starts
+  std::vector<std::uint32_t>
+      first_operands;                  ///< for each element of `order`: index into `positions`
+  std::vector<std::uint32_t> outputs;  ///< indices into `order` of operations that get a value
+  std::vector<std::uint32_t> leaves;   ///< of arrays and scalars: the program's parameters
+  std::vector<std::uint32_t> regions;  ///< indices into `order` of slices and slice updates
+  std::vector<std::uint32_t> open;     ///< Node::dynamic_starts, for each element of `regions`
+  std::vector<bool> donated;           ///< for each leaf: its memory may be overwritten
+  std::vector<bool> aligned;           ///< for each leaf
+  ir::Hash128 key;                     ///< equal keys mean equal programs; excludes open starts
   ir::Hash128 exact;             ///< includes all starts: the key of a walk without open starts
   std::vector<NodeRef> results;  ///< of calls, not needed by the roots
   bool busy = false;             ///< another thread computes a part: wait and walk again
@@ -35,7 +36,8 @@ struct EvaluationGraph {
 
   /// The first operand of an operation, as an index into `order`.
   std::uint32_t first_operand(std::uint32_t position) const;
-  /// Values of the open starts, in order, each once where starts are known to be equal. They are program parameters before the leaves.
+  /// Values of the open starts, in order, each once where starts are known to be equal. They are
+  /// program parameters before the leaves.
   std::vector<std::int64_t> starts() const;
 };
 

@@ -59,8 +59,9 @@ HD_SCALAR To float_of_integer(From x) {
   return static_cast<To>(x);
 }
 
-// If the parts of a complex number are rounded to float and converted back to double, GCC 12 removes
-// both conversions (it makes a vector of the two parts first). It does not look through asm.
+// If the parts of a complex number are rounded to float and converted back to double, GCC 12
+// removes both conversions (it makes a vector of the two parts first). It does not look through
+// asm.
 template <class T>
 HD_SCALAR T rounded_part(T x) {
 #if defined(__x86_64__) && !defined(__CUDACC__)

@@ -48,9 +48,9 @@ class UncompiledKernels {
       : deferred_(std::move(deferred)), can_compile_(deferred_->compile != nullptr) {
     const ReadyLoops& loops = *ReadyLoops::of(deferred_->target);
     for (std::size_t i = 0; i < deferred_->uncompiled.size(); ++i) {
-      kernels_.push_back(!deferred_->uncompiled[i] ? nullptr
-                                                   : std::make_unique<BlockKernel>(
-                                                         deferred_->planned.printed(i), loops));
+      kernels_.push_back(!deferred_->uncompiled[i]
+                             ? nullptr
+                             : std::make_unique<BlockKernel>(deferred_->planned.printed(i), loops));
     }
   }
 
@@ -117,8 +117,8 @@ class HostLauncher final : public KernelLauncher {
     const std::int64_t pieces = std::max<std::int64_t>(blocks / step.host_grain, 1);
     // The worker threads read this thread's argument arrays.
     parallel_for(0, blocks, (blocks + pieces - 1) / pieces,
-                 [function, blocked, to = buffers.data(), from = scalars.data()](
-                     std::int64_t begin, std::int64_t end) {
+                 [function, blocked, to = buffers.data(), from = scalars.data()](std::int64_t begin,
+                                                                                 std::int64_t end) {
                    function != nullptr ? function(to, from, begin, end)
                                        : blocked->run(to, from, begin, end);
                  });

@@ -17,10 +17,10 @@
 #include "heddle/error.h"
 
 #include "codegen/common/sections.h"
-#include "runtime/cuda/nvrtc.h"
 #include "runtime/compile/deferred.h"
 #include "runtime/compile/kernel_compiler.h"
 #include "runtime/compile/make_modules.h"
+#include "runtime/cuda/nvrtc.h"
 #include "runtime/device/memory.h"
 #include "runtime/execute/executable.h"
 #include "runtime/host/compiler.h"
@@ -216,13 +216,14 @@ class HostPrograms final : public Programs {
   }
 
   /// Bit for bit, but for the bits of NaN.
-  static void require_equal(std::size_t output, const HostArray& blocks, const HostArray& compiled) {
+  static void require_equal(std::size_t output, const HostArray& blocks,
+                            const HostArray& compiled) {
     OracleResult expected;
     expected.outputs.push_back({compiled, {}, 0});
     const Comparison same = compare({&blocks, 1}, expected, {.bitwise = true});
     if (!same) {
-      throw InternalError(fmt::format("before it is compiled, output {} has other bits: {}", output,
-                                      same.message));
+      throw InternalError(
+          fmt::format("before it is compiled, output {} has other bits: {}", output, same.message));
     }
   }
 
@@ -232,11 +233,12 @@ class HostPrograms final : public Programs {
     const ir::Target& target = runtime::host_target();
     auto deferred = std::make_shared<runtime::Deferred>();
     deferred->target = target;
-    deferred->planned = runtime::plan_kernels(job.graph, runtime::plan_options(job.options, target));
+    deferred->planned =
+        runtime::plan_kernels(job.graph, runtime::plan_options(job.options, target));
     bool any = false;
     for (std::size_t i = 0; i < deferred->planned.kernels.size(); ++i) {
-      const std::string why = runtime::compiler_of(target).refusal_to_defer(
-          deferred->planned.printed(i), target);
+      const std::string why =
+          runtime::compiler_of(target).refusal_to_defer(deferred->planned.printed(i), target);
       deferred->uncompiled.push_back(why.empty());
       any |= why.empty();
     }

@@ -96,8 +96,7 @@ class Columns {
     const int bytes = code(pass.reductions[0]).loops->state_bytes;
     const std::int64_t length =
         in_rows_order ? reduce::block_length(bytes) : run_length(kernel_, frame_);
-    const int lanes =
-        in_rows_order ? reduce::lanes_of(frame_.size(kernel_.inner_total), bytes) : 1;
+    const int lanes = in_rows_order ? reduce::lanes_of(frame_.size(kernel_.inner_total), bytes) : 1;
     for (std::int64_t block = walk_.begin; block < walk_.end; block += length) {
       const std::int64_t stop = std::min(block + length, walk_.end);
       for (int turn = 0; turn < lanes; ++turn) {

@@ -65,10 +65,10 @@ double BlockKernel::nanoseconds(const std::int64_t* scalars, std::int64_t units)
       const double width = in_rows ? inner : static_cast<double>(column_width);
       const double blocks = width / most + 1, times = in_rows ? 1 : inner;
       const double scan = a_step + 2 * width;
-      return fixed_cost + count * times *
-                              (cost_of(scanned).of(width, blocks) +
-                               cost_of(results).of(width, blocks) +
-                               scan * static_cast<double>(reductions.size()));
+      return fixed_cost +
+             count * times *
+                 (cost_of(scanned).of(width, blocks) + cost_of(results).of(width, blocks) +
+                  scan * static_cast<double>(reductions.size()));
     }
     default: {
       const bool in_rows = outer.size() > 1 && size(outer.back().extent) > 96;

@@ -17,9 +17,6 @@ using Kind = Operation::Kind;
 
 namespace {
 
-/// Loops whose last extent is less than this take lanes across its end.
-constexpr std::int64_t short_loop = 96;
-
 /// Grows, and keeps 64-byte aligned memory.
 class Block {
  public:
@@ -83,179 +80,23 @@ BlockFrame::BlockFrame(const BlockKernel& kernel, void* const* buffers, const st
   values_.resize(std::max(values_.size(), kernel.operations.size()));
   states_.resize(std::max(states_.size(), kernel.reductions.size()));
   memory_.slots.at_least(kernel.slot_bytes * static_cast<std::size_t>(kernel.slot_count));
-  // Each loop and atom of a block of lanes needs at most one block of indices, each address another.
-  const std::size_t blocks = loops_.size() + 2 * kernel.atoms.size() + 2 * kernel.operations.size() +
-                             kernel.stores.size() + 4;
+  // Each loop and atom of a block of lanes needs at most one block of indices, each address
+  // another.
+  const std::size_t blocks = loops_.size() + 2 * kernel.atoms.size() +
+                             2 * kernel.operations.size() + kernel.stores.size() + 4;
   memory_.indices.at_least(blocks * static_cast<std::size_t>(kernel.lanes) * sizeof(std::int64_t));
   stamp_ = memory_.stamp;
   most_lanes_ = kernel.lanes;
 }
 
 std::byte* BlockFrame::scratch(std::size_t bytes) {
-  if (scratch_used_ == memory_.scratch.size())
-    memory_.scratch.push_back(std::make_unique<Block>());
+  if (scratch_used_ == memory_.scratch.size()) memory_.scratch.push_back(std::make_unique<Block>());
   return memory_.scratch[scratch_used_++]->at_least(bytes);
 }
 
 std::int64_t* BlockFrame::index_block() {
   auto* const all = reinterpret_cast<std::int64_t*>(memory_.indices.at_least(0));
   return all + static_cast<std::int64_t>(index_blocks_++) * kernel_.lanes;
-}
-
-void BlockFrame::set_loops(int first, const std::vector<LoopCode>& loops, std::int64_t flat) {
-  for (std::size_t i = loops.size(); i-- > 0;) {
-    const std::int64_t extent = size(loops[i].extent);
-    set_loop(first + static_cast<int>(i), i == 0 ? flat : flat % extent);
-    if (i > 0) flat /= extent;
-  }
-}
-
-// Lanes across loops.
-
-bool BlockFrame::try_flat(int first, const std::vector<LoopCode>& loops) const {
-  (void)first;
-  return loops.size() > 1 && size(loops.back().extent) < short_loop;
-}
-
-void BlockFrame::set_flat(int first, const std::vector<LoopCode>& loops, std::int64_t flat,
-                          std::int64_t n) {
-  index_blocks_ = 0;
-  flat_first_ = first;
-  flat_count_ = static_cast<int>(loops.size());
-  flat_loops_ = &loops;
-  flat_begin_ = flat;
-  set_loops(first, loops, flat);
-  // Counts in C order.
-  std::array<std::int64_t, 64> at{};
-  const std::size_t count = loops.size();
-  std::array<std::int64_t*, 64> blocks{};
-  for (std::size_t i = 0; i < count; ++i) {
-    at[i] = loops_[static_cast<std::size_t>(first) + i].base;
-    blocks[i] = index_block();
-  }
-  const std::int64_t last = size(loops.back().extent);
-  for (std::int64_t k = 0; k < n;) {
-    const std::int64_t run = std::min(last - at[count - 1], n - k);
-    for (std::size_t i = 0; i + 1 < count; ++i)
-      std::fill_n(blocks[i] + k, run, at[i]);
-    for (std::int64_t j = 0; j < run; ++j) blocks[count - 1][k + j] = at[count - 1] + j;
-    k += run;
-    at[count - 1] += run;
-    for (std::size_t i = count; i-- > 1 && at[i] == size(loops[i].extent);) {
-      at[i] = 0;
-      ++at[i - 1];
-    }
-  }
-  for (std::size_t i = 0; i < count; ++i)
-    loops_[static_cast<std::size_t>(first) + i] = {0, 0, blocks[i]};
-  loop_blocks_ = index_blocks_;
-}
-
-/// An index that counts on across the loops' ends needs no values.
-LaneIndex BlockFrame::flat_index(const IndexCode& code, bool& known) const {
-  known = false;
-  std::array<std::int64_t, 64> coefficients{};
-  std::int64_t base = size(code.offset);
-  for (const IndexCode::Term& term : code.terms) {
-    const AtomCode& atom = kernel_.atoms[static_cast<std::size_t>(term.atom)];
-    if (atom.kind != passes::Atom::Kind::loop) return {};
-    const int loop = atom.loop - flat_first_;
-    if (loop < 0 || loop >= flat_count_) {
-      base += size(term.coefficient) * loops_[static_cast<std::size_t>(atom.loop)].base;
-    } else {
-      coefficients[static_cast<std::size_t>(loop)] = size(term.coefficient);
-    }
-  }
-  const auto count = static_cast<std::size_t>(flat_count_);
-  for (std::size_t i = count - 1; i-- > 0;) {
-    if (coefficients[i] != coefficients[i + 1] * size((*flat_loops_)[i + 1].extent)) return {};
-  }
-  known = true;
-  return {base + coefficients[count - 1] * flat_begin_, coefficients[count - 1]};
-}
-
-// Indices.
-
-LaneIndex BlockFrame::index(const IndexCode& code) {
-  if (flat_first_ >= 0 && n_ > 1) {
-    bool known = false;
-    const LaneIndex flat = flat_index(code, known);
-    if (known) return flat;
-  }
-  LaneIndex sum{size(code.offset)};
-  std::int64_t* values = nullptr;
-  for (const IndexCode::Term& term : code.terms) {
-    const LaneIndex one = atom(term.atom);
-    const std::int64_t coefficient = size(term.coefficient);
-    sum.base += coefficient * one.base;
-    sum.stride += coefficient * one.stride;
-    if (one.values == nullptr) continue;
-    if (coefficient == 1 && sum.values == nullptr) {
-      sum.values = one.values;
-      continue;
-    }
-    const std::int64_t* const before = sum.values;
-    if (values == nullptr) values = index_block();
-    for (std::int64_t k = 0; k < n_; ++k)
-      values[k] = (before != nullptr ? before[k] : 0) + coefficient * one.values[k];
-    sum.values = values;
-  }
-  return sum;
-}
-
-LaneIndex BlockFrame::atom(int number) {
-  const AtomCode& code = kernel_.atoms[static_cast<std::size_t>(number)];
-  if (code.kind == passes::Atom::Kind::loop) {
-    const LaneIndex& loop = loops_[static_cast<std::size_t>(code.loop)];
-    // A single value of lanes that cross loops.
-    if (n_ == 1 && loop.values != nullptr) return {loop.values[0]};
-    return loop;
-  }
-  const auto at = static_cast<std::size_t>(number);
-  if (atom_stamps_[at] != stamp_) {
-    atom_values_[at] = code.kind == passes::Atom::Kind::computed ? computed(code.instruction)
-                                                                 : divided(code);
-    atom_stamps_[at] = stamp_;
-  }
-  return atom_values_[at];
-}
-
-LaneIndex BlockFrame::computed(int operation) {
-  const Operation& one = kernel_.operations[static_cast<std::size_t>(operation)];
-  const auto* const values =
-      reinterpret_cast<const std::int64_t*>(values_[static_cast<std::size_t>(operation)]);
-  if (n_ == 1 || one.is_fixed || one.is_of_row) return {values[0]};
-  return {0, 0, values};
-}
-
-LaneIndex BlockFrame::divided(const AtomCode& code) {
-  const LaneIndex numerator = index(code.numerator);
-  const bool is_quotient = code.kind == passes::Atom::Kind::quotient;
-  // Expressions computed alongside a guarded load may divide by an extent of 0.
-  const std::int64_t divisor = std::max<std::int64_t>(size(code.divisor), 1);
-  if (n_ == 1 || numerator.is_uniform()) {
-    const std::int64_t value = numerator.at(0);
-    return {is_quotient ? value / divisor : value % divisor};
-  }
-  std::int64_t* const values = index_block();
-  if (numerator.values == nullptr && numerator.base >= 0 && numerator.stride > 0 &&
-      numerator.stride <= divisor) {
-    std::int64_t quotient = numerator.base / divisor, rest = numerator.base % divisor;
-    for (std::int64_t k = 0; k < n_; ++k) {
-      values[k] = is_quotient ? quotient : rest;
-      rest += numerator.stride;
-      if (rest >= divisor) {
-        rest -= divisor;
-        ++quotient;
-      }
-    }
-    return {0, 0, values};
-  }
-  for (std::int64_t k = 0; k < n_; ++k) {
-    const std::int64_t value = numerator.at(k);
-    values[k] = is_quotient ? value / divisor : value % divisor;
-  }
-  return {0, 0, values};
 }
 
 std::int64_t BlockFrame::integer(int operation) const {
@@ -300,10 +141,10 @@ void BlockFrame::run(const StepList& list, std::int64_t n) {
         memory_.slots.at_least(0) + kernel_.slot_bytes * static_cast<std::size_t>(step.slot);
     if (step.store >= 0 && targets_[static_cast<std::size_t>(step.store)].is_contiguous()) {
       const StoreCode& store =
-          kernel_.stores[static_cast<std::size_t>(list.stores[static_cast<std::size_t>(step.store)])];
-      to = buffer(store.operand) +
-           targets_[static_cast<std::size_t>(step.store)].base *
-               static_cast<std::int64_t>(store.bytes);
+          kernel_
+              .stores[static_cast<std::size_t>(list.stores[static_cast<std::size_t>(step.store)])];
+      to = buffer(store.operand) + targets_[static_cast<std::size_t>(step.store)].base *
+                                       static_cast<std::int64_t>(store.bytes);
     }
     values_[static_cast<std::size_t>(step.operation)] = compute(step, to);
   }
@@ -317,8 +158,8 @@ void BlockFrame::run(const StepList& list, std::int64_t n) {
 void BlockFrame::put(const StoreCode& store, const LaneIndex& at, std::int64_t n) {
   const std::byte* const from = values_[static_cast<std::size_t>(store.value)];
   if (!store.combine) return scatter_lanes(buffer(store.operand), at, from, store.bytes, n);
-  const auto* const guard = reinterpret_cast<const unsigned char*>(
-      values_[static_cast<std::size_t>(store.guard)]);
+  const auto* const guard =
+      reinterpret_cast<const unsigned char*>(values_[static_cast<std::size_t>(store.guard)]);
   combine_lanes(buffer(store.operand), at, from, guard, store.dtype,
                 *store.combine == ir::Op::scatter_add, n);
 }
@@ -355,8 +196,8 @@ std::byte* BlockFrame::load(const Operation& one, std::byte* to) {
 }
 
 void BlockFrame::guarded_load(const Operation& one, const LaneIndex& at, std::byte* to) {
-  const auto* const guard = reinterpret_cast<const unsigned char*>(
-      values_[static_cast<std::size_t>(one.arguments[0])]);
+  const auto* const guard =
+      reinterpret_cast<const unsigned char*>(values_[static_cast<std::size_t>(one.arguments[0])]);
   const auto* const stop = guard + n_;
   const auto passes = std::count_if(guard, stop, [](unsigned char x) { return x != 0; });
   if (passes == n_) return gather_lanes(to, buffer(one.operand), at, one.bytes, n_);

@@ -28,7 +28,9 @@ class BlockFrame {
   void for_blocks(int first, const std::vector<LoopCode>& loops, std::int64_t from, std::int64_t to,
                   const Visit& visit);
   /// Sets the last of the outer loops to consecutive values.
-  void set_lanes(int loop, std::int64_t first) { loops_[static_cast<std::size_t>(loop)] = {first, 1}; }
+  void set_lanes(int loop, std::int64_t first) {
+    loops_[static_cast<std::size_t>(loop)] = {first, 1};
+  }
 
   /// How many equal elements values that are fixed or of a row are filled to. At most
   /// BlockKernel::lanes.
@@ -40,7 +42,9 @@ class BlockFrame {
   /// Stores values that are computed already.
   void store(const StepList& list, std::int64_t n);
 
-  const std::byte* value(int operation) const { return values_[static_cast<std::size_t>(operation)]; }
+  const std::byte* value(int operation) const {
+    return values_[static_cast<std::size_t>(operation)];
+  }
   /// The first element of an integer value.
   std::int64_t integer(int operation) const;
   /// Where the states of each reduction are once it has ended: of one row, or of each lane.

@@ -68,13 +68,15 @@ std::string BlockKernel::refusal(const KernelPlan& plan) {
   return {};
 }
 
-/// Numbers what a plan names, and divides its instructions into lists.
-class BlockKernelBuilder {
+namespace {
+
+/// Numbers what a plan names, and finds the loops of its instructions.
+class Numbering {
  public:
-  BlockKernelBuilder(BlockKernel& kernel, const KernelPlan& plan, const ReadyLoops& loops)
+  Numbering(BlockKernel& kernel, const KernelPlan& plan, const ReadyLoops& loops)
       : kernel_(kernel), plan_(plan), loops_(loops) {}
 
-  void build() {
+  void run() {
     kernel_.mapping = plan_.mapping;
     kernel_.symbols = passes::kernel_symbols(plan_);
     number_loops();
@@ -90,7 +92,6 @@ class BlockKernelBuilder {
     kernel_.lanes = static_cast<std::int64_t>(block_bytes / std::max<std::size_t>(widest, 4));
     kernel_.slot_bytes = static_cast<std::size_t>(kernel_.lanes) * widest + 64;
     number_shapes();
-    make_lists();
     for (const Dim& dim : kernel_.sizes) {
       if (!dim.is_constant()) return;
     }
@@ -216,10 +217,10 @@ class BlockKernelBuilder {
     for (std::size_t i = 0; i < plan_.body.size(); ++i) {
       const Instruction& one = plan_.body[i];
       Operation& operation = kernel_.operations[i];
-      operation.is_fixed = one.kind != Kind::reduced && one.kind != Kind::scanned && !has_loops(one.address) &&
-                           std::ranges::all_of(one.arguments, [&](int argument) {
-                             return kernel_.operations[argument].is_fixed;
-                           });
+      operation.is_fixed =
+          one.kind != Kind::reduced && one.kind != Kind::scanned && !has_loops(one.address) &&
+          std::ranges::all_of(one.arguments,
+                              [&](int argument) { return kernel_.operations[argument].is_fixed; });
       operation.is_of_row = plan_.mapping == Mapping::rows && !one.element;
     }
   }
@@ -304,185 +305,10 @@ class BlockKernelBuilder {
     if (scans && plan_.split > 1)
       kernel_.leaves_parts = plan_.operands[plan_.reductions[0].partials].written;
     if (plan_.mapping != Mapping::columns && plan_.mapping != Mapping::scan_columns) return;
-    kernel_.column_width = plan_.mapping == Mapping::columns ? passes::host_columns(plan_)
-                                                             : passes::host_scan_columns;
+    kernel_.column_width =
+        plan_.mapping == Mapping::columns ? passes::host_columns(plan_) : passes::host_scan_columns;
     kernel_.batches = size(passes::iterations({plan_.outer.begin(), plan_.outer.end() - 1}));
   }
-
-  // Lists. Fixed operations keep their slots, and so do those of a row.
-
-  void make_lists() {
-    slot_of_.assign(plan_.body.size(), -1);
-    known_.assign(plan_.body.size(), false);
-    std::vector<int> everything;
-    for (std::size_t i = 0; i < plan_.body.size(); ++i) {
-      if (kernel_.operations[i].is_fixed) everything.push_back(static_cast<int>(i));
-    }
-    kernel_.fixed = kept(everything);
-    switch (plan_.mapping) {
-      case Mapping::rows:
-        make_row_lists();
-        break;
-      case Mapping::columns:
-        make_column_lists();
-        break;
-      case Mapping::scan_rows:
-      case Mapping::scan_columns:
-        make_scan_lists();
-        break;
-      default: {
-        std::vector<int> stores;
-        for (std::size_t i = 0; i < plan_.stores.size(); ++i) stores.push_back(static_cast<int>(i));
-        kernel_.all = list_of({}, stores, false);
-      }
-    }
-  }
-
-  /// Operations whose blocks stay.
-  StepList kept(const std::vector<int>& operations) {
-    StepList list;
-    for (const int i : operations) {
-      slot_of_[i] = kernel_.slot_count++;
-      known_[i] = true;
-      list.steps.push_back({i, slot_of_[i]});
-    }
-    return list;
-  }
-
-  StepList list_of(const std::vector<int>& values, const std::vector<int>& stores,
-                   bool element_only) {
-    std::vector<int> roots = values;
-    for (const int i : stores) {
-      for (const int needed : needs_of(plan_.stores[i])) roots.push_back(needed);
-    }
-    StepList list;
-    list.stores = stores;
-    const std::vector<int> order = passes::needed(plan_, roots, element_only, known_);
-    std::unordered_map<int, std::size_t> last_use;
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      last_use[order[at]] = at;
-      for (const int argument : inputs_of(order[at])) last_use[argument] = at;
-    }
-    for (const int root : roots) last_use[root] = order.size();
-    std::vector<int> free;
-    int next = kernel_.slot_count;
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      const int i = order[at];
-      if (free.empty()) free.push_back(next++);
-      list.steps.push_back({i, free.back(), store_of(i, list)});
-      local_slot_[i] = free.back();
-      free.pop_back();
-      for (const auto& [used, until] : last_use) {
-        if (until == at && local_slot_.contains(used)) {
-          free.push_back(local_slot_.at(used));
-          local_slot_.erase(used);
-        }
-      }
-    }
-    local_slot_.clear();
-    most_slots_ = std::max(most_slots_, next);
-    return list;
-  }
-
-  /// All operations that an operation reads, also through its address.
-  std::vector<int> inputs_of(int i) {
-    std::vector<int> inputs = plan_.body[i].arguments;
-    for (const passes::IndexTerm& term : plan_.body[i].address.terms) {
-      const passes::Atom& atom = plan_.space->atom(term.atom);
-      if (atom.kind == passes::Atom::Kind::computed)
-        inputs.push_back(static_cast<int>(atom.value));
-    }
-    return inputs;
-  }
-
-  /// The only store of the list that stores the value as it is.
-  int store_of(int operation, const StepList& list) {
-    int found = -1;
-    for (std::size_t k = 0; k < list.stores.size(); ++k) {
-      const StoreCode& store = kernel_.stores[list.stores[k]];
-      if (store.value != operation) continue;
-      if (found >= 0) return -1;
-      found = static_cast<int>(k);
-    }
-    if (found < 0) return -1;
-    const StoreCode& store = kernel_.stores[list.stores[found]];
-    const bool is_plain = !store.depends_on_values && !store.combine;
-    return kernel_.is_alone[store.operand] && is_plain ? found : -1;
-  }
-
-  void make_row_lists() {
-    std::vector<int> roots;
-    for (const passes::Store& store : plan_.stores) roots.push_back(store.value);
-    for (const passes::Store& store : plan_.stores)
-      roots.insert(roots.end(), store.positions.begin(), store.positions.end());
-    for (const passes::Reduction& reduction : plan_.reductions) {
-      for (const int needed : needs_of(reduction)) roots.push_back(needed);
-    }
-    const std::vector<int> order = passes::needed(plan_, roots, false, known_);
-    for (int stage = 0; stage <= plan_.stages; ++stage) {
-      std::vector<int> of_stage;
-      for (const int i : order) {
-        if (!plan_.body[i].element && plan_.body[i].stage == stage) of_stage.push_back(i);
-      }
-      kernel_.of_rows.push_back(kept(of_stage));
-    }
-    kernel_.extremes.resize(plan_.reductions.size());
-    for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-      if (kernel_.reductions[i].by_extreme)
-        kernel_.extremes[i] = list_of({plan_.reductions[i].value}, {}, true);
-    }
-    make_passes(true);
-    for (std::size_t i = 0; i < plan_.stores.size(); ++i) {
-      if (!plan_.stores[i].element) kernel_.finish.stores.push_back(static_cast<int>(i));
-    }
-    kernel_.slot_count = std::max(kernel_.slot_count, most_slots_);
-  }
-
-  void make_column_lists() {
-    if (kernel_.segment >= 0) {
-      const passes::Reduction& segment = plan_.reductions[kernel_.segment];
-      kernel_.of_rows.push_back(
-          kept(passes::needed(plan_, {segment.first, segment.last}, false, known_)));
-      for (const Step& step : kernel_.of_rows[0].steps)
-        kernel_.operations[step.operation].is_of_row = true;
-    }
-    make_passes(false);
-    std::vector<int> finished;
-    for (std::size_t i = 0; i < plan_.stores.size(); ++i) {
-      if (!plan_.stores[i].element) finished.push_back(static_cast<int>(i));
-    }
-    kernel_.finish = list_of({}, finished, false);
-  }
-
-  void make_scan_lists() {
-    std::vector<int> values, of_elements, others;
-    for (const passes::Reduction& reduction : plan_.reductions) {
-      for (const int needed : needs_of(reduction)) values.push_back(needed);
-    }
-    for (std::size_t i = 0; i < plan_.stores.size(); ++i)
-      (plan_.stores[i].element ? of_elements : others).push_back(static_cast<int>(i));
-    kernel_.scanned = list_of(values, {}, false);
-    kernel_.results = list_of({}, of_elements, false);
-    kernel_.finish = list_of({}, others, false);
-  }
-
-  void make_passes(bool element_only) {
-    for (const passes::HostPass& pass : plan_.host_passes) {
-      PassCode code;
-      code.stage = pass.stage;
-      code.reductions = pass.reductions;
-      code.states = pass.states;
-      code.state_bytes = pass.state_bytes;
-      code.in_blocks = pass.in_blocks;
-      std::vector<int> values;
-      for (const int i : pass.reductions) values.push_back(plan_.reductions[i].value);
-      code.list = list_of(values, pass.stores, element_only);
-      kernel_.passes.push_back(std::move(code));
-    }
-  }
-
- public:
-  void finish() { kernel_.slot_count = std::max(kernel_.slot_count, most_slots_); }
 
  private:
   BlockKernel& kernel_;
@@ -490,16 +316,13 @@ class BlockKernelBuilder {
   const ReadyLoops& loops_;
   std::unordered_map<passes::AtomId, int> loop_of_, atom_of_;
   std::unordered_map<std::uint32_t, int> word_of_scalar_;
-  std::vector<int> slot_of_;
-  std::unordered_map<int, int> local_slot_;
-  std::vector<bool> known_;
-  int most_slots_ = 0;
 };
 
+}  // namespace
+
 BlockKernel::BlockKernel(const KernelPlan& plan, const ReadyLoops& loops) {
-  BlockKernelBuilder builder(*this, plan, loops);
-  builder.build();
-  builder.finish();
+  Numbering(*this, plan, loops).run();
+  make_lists(*this, plan);
 }
 
 }  // namespace heddle::runtime::host

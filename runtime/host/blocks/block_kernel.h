@@ -21,10 +21,11 @@ struct Operation {
   DType dtype = DType::f32;
   std::size_t bytes = 0;  ///< of an element
   std::vector<int> arguments;
-  heddle_blocks::MapLoop loop = nullptr;     ///< apply, cast; index: from int64, null if that is it
+  heddle_blocks::MapLoop loop = nullptr;  ///< apply, cast; index: from int64, null if that is it
   heddle_blocks::SearchLoop search = nullptr;
-  heddle_blocks::MapLoop to_index = nullptr; ///< position, bound, inside: of arguments[0], to int64
-  bool is_clipped_unsigned = false;          ///< bound: arguments[0] is unsigned of 64 bits
+  heddle_blocks::MapLoop to_index =
+      nullptr;                       ///< position, bound, inside: of arguments[0], to int64
+  bool is_clipped_unsigned = false;  ///< bound: arguments[0] is unsigned of 64 bits
   bool guarded = false;
   int operand = -1;
   IndexCode address;
@@ -40,8 +41,8 @@ struct Operation {
 
 struct Step {
   int operation;
-  int slot;       ///< of the block with its value
-  int store = -1; ///< the store of the list that may take the value as it is computed
+  int slot;        ///< of the block with its value
+  int store = -1;  ///< the store of the list that may take the value as it is computed
 };
 
 /// Operations that are computed together for a block of lanes, then stored.
@@ -81,8 +82,7 @@ struct LoopCode {
 
 /// A kernel plan that runs without being compiled: block by block, each operation by a ready-made
 /// loop. Gives the bits that the compiled kernel gives.
-class BlockKernel {
- public:
+struct BlockKernel {
   /// Why blocks cannot run the plan; empty if they can.
   static std::string refusal(const passes::KernelPlan& plan);
   /// Requires that refusal(plan) is empty. Keeps no reference to the plan.
@@ -110,9 +110,9 @@ class BlockKernel {
   int slot_count = 0;
   std::int64_t lanes = 0;  ///< of a block
 
-  StepList fixed;                  ///< once a launch
-  StepList all;                    ///< elements, tiles: each element
-  std::vector<StepList> of_rows;   ///< rows: by stage; columns: the segment's bounds
+  StepList fixed;                 ///< once a launch
+  StepList all;                   ///< elements, tiles: each element
+  std::vector<StepList> of_rows;  ///< rows: by stage; columns: the segment's bounds
   std::vector<PassCode> passes;
   std::vector<StepList> extremes;  ///< rows: for each reduction that is found by its extreme
   StepList finish;                 ///< rows, columns: what follows the reductions
@@ -121,12 +121,12 @@ class BlockKernel {
   int outer_total = -1, inner_total = -1, parts_of = -1, batches = -1;  ///< sizes
   int stages = 1, split = 1, tile_edge = 0, tile_loop = -1;
   std::int64_t least_part = 0, part_length = 0, column_width = 0;
-  int segment = -1;            ///< a reduction with segments, or -1
-  bool combines_parts = false; ///< the reductions' states come from partials
-  bool leaves_parts = false;   ///< the first of two kernels of a scan: stores totals of parts
-
- private:
-  friend class BlockKernelBuilder;
+  int segment = -1;             ///< a reduction with segments, or -1
+  bool combines_parts = false;  ///< the reductions' states come from partials
+  bool leaves_parts = false;    ///< the first of two kernels of a scan: stores totals of parts
 };
+
+/// Fills in the lists and slots of a kernel whose operations, stores and reductions are numbered.
+void make_lists(BlockKernel& kernel, const passes::KernelPlan& plan);
 
 }  // namespace heddle::runtime::host

@@ -24,7 +24,7 @@ Walk walk_of(const BlockKernel& kernel, const BlockFrame& frame, std::int64_t pa
   }
   if (kernel.split == 1) return {0, inner};
   const std::int64_t chunk =
-      kernel.least_part > 0 ? reduce::part_length(inner, kernel.least_part, kernel.split)
+      kernel.least_part > 0    ? reduce::part_length(inner, kernel.least_part, kernel.split)
       : kernel.part_length > 0 ? kernel.part_length
                                : (inner + kernel.split - 1) / kernel.split;  // of a scan
   return {part * chunk, std::min((part + 1) * chunk, inner)};

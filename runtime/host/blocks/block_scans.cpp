@@ -72,7 +72,8 @@ class ScanRows : Scans {
       loops.begin_row(running);
       loops.identity(states, scan_run);
       for (std::int64_t earlier = 0; has_earlier_parts() && earlier < part; ++earlier) {
-        std::memcpy(states, partials(one, earlier, row), static_cast<std::size_t>(loops.state_bytes));
+        std::memcpy(states, partials(one, earlier, row),
+                    static_cast<std::size_t>(loops.state_bytes));
         loops.add_one(running, states);
       }
       if (has_earlier_parts()) loops.identity(states, scan_run);

@@ -168,9 +168,8 @@ void bound_lanes(std::byte* to, const std::int64_t* from, std::int64_t extent, b
                  std::int64_t n) {
   auto* const block = reinterpret_cast<std::int64_t*>(to);
   for (std::int64_t k = 0; k < n; ++k) {
-    block[k] = is_unsigned
-                   ? heddle_scalar::bound(static_cast<unsigned long long>(from[k]), extent)
-                   : heddle_scalar::bound(static_cast<long long>(from[k]), extent);
+    block[k] = is_unsigned ? heddle_scalar::bound(static_cast<unsigned long long>(from[k]), extent)
+                           : heddle_scalar::bound(static_cast<long long>(from[k]), extent);
   }
 }
 

@@ -22,8 +22,8 @@ void gather_guarded_lanes(std::byte* to, const std::byte* array, const LaneIndex
 /// array[at(k)] = from[k], in the order of k. Nothing is copied if `from` is there already.
 void scatter_lanes(std::byte* array, const LaneIndex& at, const std::byte* from, std::size_t bytes,
                    std::int64_t n);
-/// Adds from[k] to array[at(k)], or takes the greater, where guard[k] is not 0. Threads may do so at
-/// the same time. `dtype` is an integer type of 32 or 64 bits.
+/// Adds from[k] to array[at(k)], or takes the greater, where guard[k] is not 0. Threads may do so
+/// at the same time. `dtype` is an integer type of 32 or 64 bits.
 void combine_lanes(std::byte* array, const LaneIndex& at, const std::byte* from,
                    const unsigned char* guard, DType dtype, bool adds, std::int64_t n);
 

@@ -12,13 +12,16 @@
 
 // The objects that runtime/ready_loops builds.
 #ifdef HEDDLE_READY_LOOPS
-#define HEDDLE_EMBED(level)                                               \
-  asm(".pushsection .rodata\n"                                            \
-      ".balign 64\n"                                                      \
-      "heddle_loops_v" #level "_begin:\n"                                 \
-      ".incbin \"" HEDDLE_READY_LOOPS "/heddle_loops_v" #level ".so\"\n" \
-      "heddle_loops_v" #level "_end:\n"                                   \
-      ".popsection\n");                                                   \
+#define HEDDLE_EMBED(level)                                    \
+  asm(".pushsection .rodata\n"                                 \
+      ".balign 64\n"                                           \
+      "heddle_loops_v" #level                                  \
+      "_begin:\n"                                              \
+      ".incbin \"" HEDDLE_READY_LOOPS "/heddle_loops_v" #level \
+      ".so\"\n"                                                \
+      "heddle_loops_v" #level                                  \
+      "_end:\n"                                                \
+      ".popsection\n");                                        \
   extern "C" const char heddle_loops_v##level##_begin[], heddle_loops_v##level##_end[];
 HEDDLE_EMBED(2)
 HEDDLE_EMBED(3)
@@ -52,9 +55,9 @@ class EmbeddedLoops final : public ReadyLoops {
   }
   const heddle_blocks::ScanLoops& scan(ir::Op op, DType dtype, bool segmented) const override {
     void* const found =
-        segmented
-            ? find(of(segmented_, op, dtype), [&] { return codegen::segmented_loops_of(op, dtype); })
-            : find(of(by_op_, op, dtype), [&] { return codegen::loops_of(op, dtype); });
+        segmented ? find(of(segmented_, op, dtype),
+                         [&] { return codegen::segmented_loops_of(op, dtype); })
+                  : find(of(by_op_, op, dtype), [&] { return codegen::loops_of(op, dtype); });
     return *static_cast<const heddle_blocks::ScanLoops*>(found);
   }
 
