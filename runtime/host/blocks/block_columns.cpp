@@ -92,8 +92,9 @@ class Columns {
       ordered |= code(i).ordered;
     }
     if (!ordered) return add_rows(pass, to, walk_.begin, walk_.end, 1);
-    const bool in_rows_order = !code(pass.reductions[0]).in_columns_order;
-    const int bytes = code(pass.reductions[0]).loops->state_bytes;
+    const ReductionCode& first = code(pass.reductions[0]);
+    const bool in_rows_order = first.ordered && !first.in_columns_order;
+    const int bytes = first.loops->state_bytes;
     const std::int64_t length =
         in_rows_order ? reduce::block_length(bytes) : run_length(kernel_, frame_);
     const int lanes = in_rows_order ? reduce::lanes_of(frame_.size(kernel_.inner_total), bytes) : 1;
