@@ -69,12 +69,12 @@ TEST_CASE("what was warmed runs where nothing may be compiled") {
   CHECK(bare.error.empty());
   CHECK(bare.out == warmed.out);
   // Another mode is another program.
-  std::vector<std::string> strict = run;
-  strict.emplace_back("--strict");
-  const CommandResult missing = heddle_command(folder, strict, forbidden);
+  std::vector<std::string> approximate = run;
+  approximate.emplace_back("--approximate");
+  const CommandResult missing = heddle_command(folder, approximate, forbidden);
   CHECK(missing.status == 1);
   for (const char* part : {"program softmax", "the nearest program (of 1)",
-                           "strict (expected '1', found '0')", "the nearest module (of 1)"}) {
+                           "approximate (expected '1', found '0')", "the nearest module (of 1)"}) {
     CHECK_MESSAGE(missing.error.find(part) != std::string::npos, missing.error);
   }
   // So are other extents, though not those that are symbols.

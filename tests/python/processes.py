@@ -30,7 +30,7 @@ def output_of(process, seconds=60):
 
 def slow_compiler(folder, seconds=61):
     """A compiler that takes so long while the file `slow` is there, and starts a process as GCC's
-    driver does, whose number it writes into `sleeper`."""
+    driver does, whose number it writes into `sleeper`. Every kernel is compiled at once."""
     (folder / "slow").touch()
     (folder / "temporary").mkdir()
     path = folder / "slow-c++"
@@ -45,7 +45,8 @@ def slow_compiler(folder, seconds=61):
         exec c++ "$@"
     """)
     path.chmod(0o755)
-    return {"HEDDLE_CXX": str(path), "TMPDIR": str(folder / "temporary"), "HEDDLE_DEVICE": "cpu"}
+    return {"HEDDLE_CXX": str(path), "TMPDIR": str(folder / "temporary"), "HEDDLE_DEVICE": "cpu",
+            "HEDDLE_COMPILE_AFTER": "0"}
 
 
 def until(condition, seconds=20):

@@ -28,7 +28,7 @@ def test_a_fork_while_the_compiler_is_looked_for(tmp_path):
         total = hd.sum(hd.ones(5) * 3.0).item()
         thread.join()
         print(total)
-    """, HEDDLE_CXX=str(compiler), HEDDLE_DEVICE="cpu")
+    """, HEDDLE_CXX=str(compiler), HEDDLE_DEVICE="cpu", HEDDLE_COMPILE_AFTER="0")
     assert output_of(process) == "0\n15.0\n"
 
 
