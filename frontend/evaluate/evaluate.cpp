@@ -176,6 +176,7 @@ class Run {
       const runtime::Device device = device_of(walk_);
       runtime::Stream stream = runtime::Stream::current(device);
       const std::shared_ptr<const Prepared> prepared = prepare(device);
+      prepared->executable->prepare_run();
       collect_arguments(*prepared);
       collect_lines(*prepared);
       runtime::CallerLocations lines{std::span<const ir::Location>(lines_)};

@@ -35,13 +35,15 @@ struct OpenStart {
   bool is_first;       ///< the first of the starts that share the parameter
 };
 
-/// The array that a region belongs to: what was updated first.
-std::uint32_t updated_first(const EvaluationGraph& walk, std::uint32_t region) {
-  std::uint32_t at = walk.first_operand(region);
-  while (walk.order[at].kind == Node::Kind::operation &&
-         walk.order[at].node->op == ir::Op::slice_update)
-    at = walk.first_operand(at);
-  return at;
+/// The first operand of each operation, as an index into EvaluationGraph::order.
+std::vector<std::uint32_t> first_operands(const EvaluationGraph& walk) {
+  std::vector<std::uint32_t> first(walk.order.size());
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < walk.order.size(); ++i) {
+    if (walk.order[i].operand_count > 0) first[i] = walk.positions[at];
+    at += walk.order[i].operand_count;
+  }
+  return first;
 }
 
 /// Calls function for each open start. Equal starts on the same axis of the same array share a
@@ -50,10 +52,20 @@ std::uint32_t updated_first(const EvaluationGraph& walk, std::uint32_t region) {
 template <class Function>
 void for_each_open_start(const EvaluationGraph& walk, std::span<const std::uint32_t> open,
                          const Function& function) {
+  if (std::ranges::all_of(open, [](std::uint32_t axes) { return axes == 0; })) return;
+  const std::vector<std::uint32_t> first = first_operands(walk);
+  // The array that a region belongs to: what was updated first.
+  const auto array_of = [&](std::uint32_t region) {
+    std::uint32_t at = first[region];
+    while (walk.order[at].kind == Node::Kind::operation &&
+           walk.order[at].node->op == ir::Op::slice_update)
+      at = first[at];
+    return at;
+  };
   std::map<std::tuple<std::uint32_t, std::size_t, std::int64_t>, std::size_t> numbers;
   for (std::size_t i = 0; i < walk.regions.size(); ++i) {
     if (open[i] == 0) continue;
-    const std::uint32_t region = walk.regions[i], array = updated_first(walk, region);
+    const std::uint32_t region = walk.regions[i], array = array_of(region);
     for (std::uint32_t axes = open[i]; axes != 0; axes &= axes - 1) {
       const auto axis = static_cast<std::size_t>(std::countr_zero(axes));
       const std::int64_t value = walk.order[region].node->attributes->starts[axis].constant();
@@ -127,7 +139,6 @@ class Walker {
   void close(Node& node) {
     node.position = static_cast<std::uint32_t>(walk_.order.size());
     EvaluationGraph::Entry entry{&node, node.kind};
-    walk_.first_operands.push_back(static_cast<std::uint32_t>(walk_.positions.size()));
     if (is_pending(node)) {
       entry.operand_count = static_cast<std::uint32_t>(node.operands().size());
       for (const NodeRef& operand : node.operands()) walk_.positions.push_back(operand->position);
@@ -256,10 +267,6 @@ namespace {
 ir::Dim start_symbol(std::size_t number) { return ir::Dim::symbol(fmt::format("start{}", number)); }
 
 }  // namespace
-
-std::uint32_t EvaluationGraph::first_operand(std::uint32_t position) const {
-  return positions[first_operands[position]];
-}
 
 std::vector<std::int64_t> EvaluationGraph::starts() const {
   std::vector<std::int64_t> starts;

@@ -34,8 +34,6 @@ struct EvaluationGraph {
   bool busy = false;             ///< another thread computes a part: wait and walk again
   bool busy_here = false;        ///< this thread computes a part: waiting would never end
 
-  /// The first operand of an operation, as an index into `order`.
-  std::uint32_t first_operand(std::uint32_t position) const;
   /// Values of the open starts, in order, each once where starts are known to be equal. They are
   /// program parameters before the leaves.
   std::vector<std::int64_t> starts() const;

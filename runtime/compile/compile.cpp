@@ -224,7 +224,7 @@ bool rebuilds() {
 double worth_compiling(std::size_t kernels) {
   constexpr double milliseconds_a_kernel = 50, nanoseconds = 1e6;
   static const auto least =
-      static_cast<double>(ir::number(ir::Variable::compile_after).value_or(150));
+      static_cast<double>(ir::number(ir::Variable::compile_after).value_or(0));
   if (least == 0) return 0;
   return nanoseconds * (least + milliseconds_a_kernel * static_cast<double>(kernels - 1));
 }
@@ -239,7 +239,7 @@ void warn_of_no_compiler(const KernelCompiler& compiler) {
 
 /// A program whose kernels run uncompiled, as far as they can. nullopt if none of them can.
 std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const CompileOptions& options,
-                                           const ir::Target& target, Entries entries) {
+                                           const ir::Target& target) {
   const KernelCompiler& compiler = compiler_of(target);
   auto deferred = std::make_shared<Deferred>();
   deferred->target = target;
@@ -261,7 +261,7 @@ std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const Compile
       warn_of_no_compiler(compiler);
       return std::nullopt;
     }
-    return compile_program(graph, options, target, entries);
+    return compile_program(graph, options, target, Entries::own);
   };
   ProgramImage image{planned.program, {}, std::move(deferred)};
   if (!wanted.empty()) image.modules = make_modules(wanted, options, target, Lookup::cached);
@@ -282,7 +282,7 @@ ProgramImage prepare_program(const ir::Graph& graph, const CompileOptions& optio
   if (rebuilds()) return recompile_program(graph, options, target);
   if (auto image = cached_image(graph, options, target, entries)) return *std::move(image);
   if (options.deferred && !compiling_is_forbidden() && worth_compiling(1) > 0) {
-    if (auto image = deferred_image(graph, options, target, entries)) return *std::move(image);
+    if (auto image = deferred_image(graph, options, target)) return *std::move(image);
   }
   return make_program(graph, options, target, Lookup::cached);
 }

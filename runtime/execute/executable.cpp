@@ -31,6 +31,7 @@ struct ExecutableImplementation {
   virtual void run(std::span<const ArgumentView> arguments, Stream& stream,
                    std::vector<DeviceArray>& outputs, const CallerLocations& lines) = 0;
   virtual const passes::Program& program() const = 0;
+  virtual void prepare_run() {}
 };
 
 namespace {
@@ -43,6 +44,7 @@ struct CompiledImplementation final : ExecutableImplementation {
     runner.run(arguments, stream, outputs, lines);
   }
   const passes::Program& program() const override { return runner.program(); }
+  void prepare_run() override { runner.prepare_run(); }
   ProgramRunner runner;
 };
 
@@ -269,6 +271,8 @@ std::vector<DeviceArray> Executable::run(std::vector<Argument>&& arguments, Stre
 }
 
 const passes::Program& Executable::program() const { return implementation_->program(); }
+
+void Executable::prepare_run() const { implementation_->prepare_run(); }
 
 int Executable::kernel_count() const {
   const auto& steps = program().steps;

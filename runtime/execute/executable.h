@@ -26,6 +26,8 @@ class Executable {
   static std::shared_ptr<const Executable> get(const ir::Graph& graph,
                                                const CompileOptions& options, const Device& device);
 
+  /// See KernelLauncher::prepare_run.
+  void prepare_run() const;
   /// Enqueues the program on the stream and returns at once. Arguments are in parameter order;
   /// outputs are appended to `outputs`. A donated argument's buffer may be reused for an output if
   /// the given array is its only holder. Throws ShapeError if extents do not match the parameters

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
+#include <exception>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "ir/base/fork_gate.h"
+#include "runtime/base/interrupt.h"
+#include "runtime/base/log.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/base/thread_pool.h"
 #include "runtime/compile/deferred.h"
@@ -45,7 +46,7 @@ class CompiledKernels {
 class UncompiledKernels {
  public:
   explicit UncompiledKernels(std::shared_ptr<const Deferred> deferred)
-      : deferred_(std::move(deferred)), can_compile_(deferred_->compile != nullptr) {
+      : deferred_(std::move(deferred)) {
     const ReadyLoops& loops = *ReadyLoops::of(deferred_->target);
     for (std::size_t i = 0; i < deferred_->uncompiled.size(); ++i) {
       kernels_.push_back(!deferred_->uncompiled[i]
@@ -56,31 +57,38 @@ class UncompiledKernels {
 
   const BlockKernel* kernel(std::size_t kernel) const { return kernels_[kernel].get(); }
 
-  /// Counts a launch. Returns the compiled kernels once they are worth it.
+  /// Counts a launch. Returns the compiled kernels once there are any.
   const CompiledKernels* count(double nanoseconds) {
-    if (const CompiledKernels* const ready = ready_.load(std::memory_order_acquire)) return ready;
-    const double before = work_.fetch_add(nanoseconds, std::memory_order_relaxed);
-    if (before + nanoseconds < deferred_->worth || !can_compile_.load(std::memory_order_relaxed))
-      return nullptr;
-    const std::lock_guard lock(mutex_);
-    if (compiled_) return &*compiled_;
-    const std::optional<ProgramImage> image = deferred_->compile();
-    if (!image) {
-      can_compile_.store(false, std::memory_order_relaxed);
-      return nullptr;
+    work_.fetch_add(nanoseconds, std::memory_order_relaxed);
+    return ready_.load(std::memory_order_acquire);
+  }
+
+  /// Compiles the kernels if they are worth it. A failure is told once, and they stay uncompiled.
+  void compile_if_worth_it() {
+    if (ready_.load(std::memory_order_acquire) != nullptr ||
+        work_.load(std::memory_order_relaxed) < deferred_->worth ||
+        compiling_.exchange(true, std::memory_order_relaxed))
+      return;
+    try {
+      if (!deferred_->compile) return;
+      const std::optional<ProgramImage> image = deferred_->compile();
+      if (!image) return;
+      compiled_.emplace(*image);
+      ready_.store(&*compiled_, std::memory_order_release);
+    } catch (const Interrupted&) {
+      compiling_.store(false, std::memory_order_relaxed);
+      throw;
+    } catch (const std::exception& failure) {
+      log().warn("{} Its kernels go on uncompiled.", failure.what());
     }
-    compiled_.emplace(*image);
-    ready_.store(&*compiled_, std::memory_order_release);
-    return &*compiled_;
   }
 
  private:
   std::shared_ptr<const Deferred> deferred_;
   std::vector<std::unique_ptr<BlockKernel>> kernels_;
-  std::atomic<bool> can_compile_;
   std::atomic<double> work_ = 0;
-  ir::Mutex mutex_;
-  std::optional<CompiledKernels> compiled_;  ///< set once, under the lock
+  std::atomic<bool> compiling_ = false;      ///< or has been tried
+  std::optional<CompiledKernels> compiled_;  ///< set once, by the thread that set `compiling_`
   std::atomic<const CompiledKernels*> ready_ = nullptr;
 };
 
@@ -89,6 +97,10 @@ class HostLauncher final : public KernelLauncher {
   explicit HostLauncher(const ProgramImage& image)
       : names_(image.program.kernel_names), compiled_(image) {
     if (image.deferred) uncompiled_.emplace(image.deferred);
+  }
+
+  void prepare_run() override {
+    if (uncompiled_) uncompiled_->compile_if_worth_it();
   }
 
   void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,

@@ -34,6 +34,9 @@ class KernelLauncher {
   /// `blocks` is at least 1; the device has been entered. Throws DeviceError.
   virtual void launch(const passes::KernelStep& step, std::int64_t blocks,
                       const KernelArguments& arguments, const Stream& stream) = 0;
+  /// Called before a run, outside of fork sections: compiles kernels that run uncompiled if that
+  /// pays by now. Throws Interrupted.
+  virtual void prepare_run() {}
   /// Whether at least some of the schedule's actions can be put into graphs.
   virtual bool can_make_graph(const Schedule&) const { return false; }
   /// Makes graphs of the schedule. Keeps a reference to the schedule. Keeps `arena`, if given, for

@@ -27,6 +27,7 @@ class ProgramRunner {
   ~ProgramRunner();
 
   const passes::Program& program() const { return program_; }
+  void prepare_run() { launcher_->prepare_run(); }
   /// See Executable::run.
   void run(std::span<const ArgumentView> arguments, Stream& stream,
            std::vector<DeviceArray>& outputs, const CallerLocations& lines = {});

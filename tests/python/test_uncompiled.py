@@ -29,6 +29,9 @@ def statements(n):
     yield z * z, abs(z), z.sum(axis=0)
     yield hd.arange(n * 37).reshape(37, n).T % 7, (a * 100).astype(hd.int8)
     yield a[:, :3] * b[:3], (a[:, :3] * b[:3]).sum(axis=1)
+    ends = hd.asarray(np.sort(rng.integers(0, n, 21)))
+    means = hd.reduce_segments("sum", a, ends[:-1], ends[1:]) / hd.maximum(ends[1:] - ends[:-1], 1)[:, None]
+    yield means.astype(hd.float32), hd.reduce_segments("sum", a, ends[:-1], ends[1:]) + ends[:-1, None]
 
 def flat(values):
     return [np.asarray(x) for v in values for x in (v if isinstance(v, tuple) else (v,))]
@@ -37,7 +40,8 @@ def flat(values):
 
 def run(code, tmp_path, **environment):
     """What a program prints, from an empty cache."""
-    variables = {**os.environ, "HEDDLE_DEVICE": "cpu", "HEDDLE_CACHE_DIR": str(tmp_path / "cache"), **environment}
+    variables = {**os.environ, "HEDDLE_DEVICE": "cpu", "HEDDLE_CACHE_DIR": str(tmp_path / "cache"),
+                 "HEDDLE_COMPILE_AFTER": "150", **environment}
     program = STATEMENTS + textwrap.dedent(code)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=variables, timeout=250)
     assert done.returncode == 0, done.stderr
@@ -131,3 +135,19 @@ def test_older_instruction_sets(tmp_path, target):
     uncompiled, _ = run(save, tmp_path / "a", HEDDLE_COMPILE_AFTER="1000000", **environment)
     compiled, _ = run(save, tmp_path / "b", HEDDLE_COMPILE_AFTER="0", **environment)
     assert uncompiled == compiled
+
+
+def test_a_failing_compiler_is_told_once_and_changes_nothing(tmp_path):
+    compiler = tmp_path / "c++"
+    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec c++ --version\nexit 1\n')
+    compiler.chmod(0o755)
+    code = """
+    a = hd.asarray(np.ones(100_000))
+    for k in range(30):
+        a[:300] = a[:300] * 2 + 1
+        c = hd.cumsum(a)
+        assert float(c[-1]) > 0
+    print(float(a[0]) == 2.0**31 - 1)
+    """
+    printed, logged = run(code, tmp_path, HEDDLE_COMPILE_AFTER="1", HEDDLE_CXX=str(compiler))
+    assert printed == ["True"] and "go on uncompiled" in logged

@@ -26,10 +26,12 @@ class Block {
   Block& operator=(const Block&) = delete;
   std::byte* at_least(std::size_t bytes) {
     if (bytes > bytes_) {
+      const std::size_t wanted = (std::max(bytes, 2 * bytes_) + 63) / 64 * 64;
       std::free(data_);
-      bytes_ = (std::max(bytes, 2 * bytes_) + 63) / 64 * 64;
-      data_ = static_cast<std::byte*>(std::aligned_alloc(64, bytes_));
+      bytes_ = 0;
+      data_ = static_cast<std::byte*>(std::aligned_alloc(64, wanted));
       if (data_ == nullptr) throw std::bad_alloc();
+      bytes_ = wanted;
     }
     return data_;
   }

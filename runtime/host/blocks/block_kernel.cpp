@@ -223,6 +223,12 @@ class Numbering {
                               [&](int argument) { return kernel_.operations[argument].is_fixed; });
       operation.is_of_row = plan_.mapping == Mapping::rows && !one.element;
     }
+    if (plan_.mapping != Mapping::columns) return;
+    // The bounds of a segment are those of all its columns.
+    if (const passes::Reduction* const segment = passes::segmented(plan_)) {
+      for (const int i : passes::needed(plan_, {segment->first, segment->last}, false))
+        kernel_.operations[i].is_of_row = !kernel_.operations[i].is_fixed;
+    }
   }
 
   void mark_filled() {

@@ -148,8 +148,6 @@ class Lists {
       const passes::Reduction& segment = plan_.reductions[kernel_.segment];
       kernel_.of_rows.push_back(
           kept(passes::needed(plan_, {segment.first, segment.last}, false, known_)));
-      for (const Step& step : kernel_.of_rows[0].steps)
-        kernel_.operations[step.operation].is_of_row = true;
     }
     make_passes(false);
     std::vector<int> finished;
