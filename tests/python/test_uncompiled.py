@@ -142,12 +142,11 @@ def test_a_failing_compiler_is_told_once_and_changes_nothing(tmp_path):
     compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec c++ --version\nexit 1\n')
     compiler.chmod(0o755)
     code = """
-    a = hd.asarray(np.ones(100_000))
-    for k in range(30):
-        a[:300] = a[:300] * 2 + 1
-        c = hd.cumsum(a)
-        assert float(c[-1]) > 0
-    print(float(a[0]) == 2.0**31 - 1)
+    a = hd.array(np.ones(400_000))
+    for k in range(200):
+        a[:300] += 1
+        assert float(hd.cumsum(a)[-1]) == 400_000 + 300 * (k + 1)
+    print(float(a[0]) == 201)
     """
     printed, logged = run(code, tmp_path, HEDDLE_COMPILE_AFTER="1", HEDDLE_CXX=str(compiler))
     assert printed == ["True"] and "go on uncompiled" in logged
