@@ -1,6 +1,7 @@
-// Templates of the ready-made loops: each applies one op to contiguous arrays. A build-time program
-// (print_loops.cpp) prints one instance for each op and dtype, after the sections of scalar code.
-// Compiled as kernels are: without standard headers, once for each instruction set.
+// Templates of the ready-made loops: each applies one op to contiguous arrays. When Heddle is
+// built, runtime/ready_loops/print.cpp prints one instance for each op and dtype, after the scalar
+// code. The text is compiled as kernels are: without standard headers, once for each instruction
+// set.
 #include "codegen/blocks/loop_types.h"
 
 #define HD_INLINE __attribute__((always_inline))

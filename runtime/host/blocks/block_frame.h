@@ -27,7 +27,7 @@ class BlockFrame {
   template <class Visit>
   void for_blocks(int first, const std::vector<LoopCode>& loops, std::int64_t from, std::int64_t to,
                   const Visit& visit);
-  /// Sets the last of the outer loops to consecutive values.
+  /// Sets a loop's variable to consecutive values, one for each lane.
   void set_lanes(int loop, std::int64_t first) {
     loops_[static_cast<std::size_t>(loop)] = {first, 1};
   }
@@ -54,7 +54,8 @@ class BlockFrame {
 
  private:
   struct Memory;
-  bool try_flat(int first, const std::vector<LoopCode>& loops) const;
+  /// Whether lanes cross the end of the last loop, because it is short.
+  bool is_flat(const std::vector<LoopCode>& loops) const;
   void set_flat(int first, const std::vector<LoopCode>& loops, std::int64_t flat, std::int64_t n);
   void new_block(std::int64_t n);
   std::int64_t* index_block();
@@ -97,7 +98,7 @@ void BlockFrame::for_blocks(int first, const std::vector<LoopCode>& loops, std::
     return;
   }
   const int last = first + static_cast<int>(loops.size()) - 1;
-  const bool flat = try_flat(first, loops);
+  const bool flat = is_flat(loops);
   const std::int64_t extent = size(loops.back().extent);
   for (std::int64_t at = from; at < to;) {
     std::int64_t n = to - at < kernel_.lanes ? to - at : kernel_.lanes;

@@ -22,8 +22,7 @@ void BlockFrame::set_loops(int first, const std::vector<LoopCode>& loops, std::i
 
 // Lanes across loops.
 
-bool BlockFrame::try_flat(int first, const std::vector<LoopCode>& loops) const {
-  (void)first;
+bool BlockFrame::is_flat(const std::vector<LoopCode>& loops) const {
   return loops.size() > 1 && size(loops.back().extent) < short_loop;
 }
 

@@ -14,7 +14,8 @@
 
 namespace heddle::runtime::host {
 
-/// An instruction of a plan, with numbers and loops in place of what the plan names.
+/// An instruction of a plan. Its op is a ready-made loop. Its extents are indices into the kernel's
+/// sizes.
 struct Operation {
   using Kind = passes::Instruction::Kind;
   Kind kind = Kind::constant;
