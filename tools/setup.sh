@@ -76,12 +76,17 @@ setup_tool() {
 has_oracle_packages() {
   "$1" -c 'import numpy, ml_dtypes; assert int(numpy.__version__.split(".")[0]) >= 2' 2>/dev/null
 }
+has_modules() {
+  local python=$1
+  shift
+  "$python" -c 'import importlib.util, sys
+assert all(importlib.util.find_spec(name) for name in sys.argv[1:])' "$@" 2>/dev/null
+}
+# Offline, tests beside a neighbour that is missing are skipped.
 has_module_packages() {
-  has_oracle_packages "$1" && "$1" - <<'EOF' 2>/dev/null
-import importlib.util
-names = "array_api_compat dask einops matplotlib mpi4py nanobind pandas pytest scipy sklearn xarray"
-assert all(importlib.util.find_spec(name) for name in names.split())
-EOF
+  local neighbours=(array_api_compat dask einops matplotlib mpi4py pandas scipy sklearn xarray)
+  [ -z "${offline:-}" ] || neighbours=()
+  has_oracle_packages "$1" && has_modules "$1" nanobind pytest "${neighbours[@]}"
 }
 
 # The Python that tests/oracle runs in, and that the module is built for: this machine's, or .venv.

@@ -18,7 +18,7 @@ TracedBody::TracedBody(std::string_view op, const Function& function,
                        const std::vector<ir::Type>& inputs, const SourceLocation& where,
                        std::optional<std::pair<ir::Dim, ir::Dim>> counter)
     : trace_(std::make_unique<Trace>(Trace::current(), Trace::Purpose::region)) {
-  const TraceScope scope(*trace_);
+  const TraceScope scope(trace_.get());
   std::vector<Array> arrays;
   if (counter) arrays.push_back(Access::make(trace_->add_counter(counter->first, counter->second)));
   for (const ir::Type& type : inputs) arrays.push_back(Access::make(trace_->add_input(type)));
@@ -34,12 +34,12 @@ TracedBody::TracedBody(std::string_view op, const Function& function,
 }
 
 void TracedBody::set_result(std::size_t i, const std::function<NodeRef(const NodeRef&)>& change) {
-  const TraceScope scope(*trace_);
+  const TraceScope scope(trace_.get());
   results_[i] = change(results_[i]);
 }
 
 void TracedBody::carry_statuses(std::size_t carries) {
-  const TraceScope scope(*trace_);
+  const TraceScope scope(trace_.get());
   const std::vector<Check> checks = trace_->checks();
   carries_ = carries;
   statuses_ = checks.size();
@@ -57,7 +57,7 @@ void TracedBody::ignore_inputs(std::size_t count) {
 }
 
 void TracedBody::return_statuses(std::size_t before, std::size_t after) {
-  const TraceScope scope(*trace_);
+  const TraceScope scope(trace_.get());
   const auto add_none = [&](std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) results_.push_back(record_constant(DType::i64, -1));
   };

@@ -95,7 +95,7 @@ NodeRef weak_copy(const NodeRef& parameter, const Site& site) {
 
 }  // namespace
 
-Trace::Trace(const Trace* enclosing, Purpose purpose)
+Trace::Trace(Trace* enclosing, Purpose purpose)
     : id_(next_trace_id.fetch_add(1, std::memory_order_relaxed)),
       enclosing_(enclosing),
       purpose_(purpose) {}
@@ -192,6 +192,14 @@ NodeRef Trace::add_sample_key(std::shared_ptr<GeneratorState> generator) {
   return node;
 }
 
+void Trace::assume_value(Cell* cell, const NodeRef& value) {
+  Trace* outermost = this;
+  while (outermost->enclosing_ != nullptr) outermost = outermost->enclosing_;
+  for (const HeldValue& held : outermost->held_values_)
+    if (held.cell.get() == cell) return;
+  outermost->held_values_.push_back({CellRef(cell), value});
+}
+
 NodeRef Trace::capture(Cell* cell) {
   NodeRef& node = captured_[cell];
   if (!node) {
@@ -203,7 +211,7 @@ NodeRef Trace::capture(Cell* cell) {
   return node;
 }
 
-TraceScope::TraceScope(Trace& trace) : before_(std::exchange(current_trace, &trace)) {}
+TraceScope::TraceScope(Trace* trace) : before_(std::exchange(current_trace, trace)) {}
 TraceScope::~TraceScope() { current_trace = before_; }
 
 std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {

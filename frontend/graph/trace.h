@@ -31,7 +31,7 @@ class Trace {
   };
 
   /// Values of enclosing traces are treated as captured values.
-  explicit Trace(const Trace* enclosing = nullptr, Purpose purpose = Purpose::function);
+  explicit Trace(Trace* enclosing = nullptr, Purpose purpose = Purpose::function);
 
   std::uint64_t id() const { return id_; }
   const Trace* enclosing() const { return enclosing_; }
@@ -54,6 +54,10 @@ class Trace {
   /// Returns compare_with_range() the value of a weak node, if it has one. The trace is then valid
   /// only for calls whose value is on that side.
   int assume_range_side(const NodeRef& node, DType dtype);
+  /// The trace is then valid only while the variable holds `value`, its value from outside. Regions
+  /// pass this on to their function's trace; one that is recorded outside of functions runs at
+  /// once.
+  void assume_value(Cell* cell, const NodeRef& value);
   /// From here on, the cell's value is the given input.
   void know(Cell* cell, NodeRef input) { captured_[cell] = std::move(input); }
   /// A hidden scalar input: each call takes a new key from the generator.
@@ -85,6 +89,13 @@ class Trace {
     friend bool operator==(const Assumption&, const Assumption&) = default;
   };
   const std::vector<Assumption>& assumptions() const { return assumptions_; }
+  /// The condition that a variable holds a value.
+  struct HeldValue {
+    CellRef cell;
+    NodeRef value;
+    bool holds() const { return cell->node == value; }
+  };
+  const std::vector<HeldValue>& held_values() const { return held_values_; }
   const std::vector<CellRef>& captures() const { return captures_; }
   const std::vector<std::shared_ptr<GeneratorState>>& draws() const { return draws_; }
   /// The status is checked after each run.
@@ -102,7 +113,7 @@ class Trace {
   NodeRef parameter(DType dtype, ir::Shape shape, bool scalar);
 
   std::uint64_t id_;
-  const Trace* enclosing_;
+  Trace* enclosing_;
   Purpose purpose_;
   std::optional<Counter> counter_;
   std::vector<Input> inputs_;
@@ -111,15 +122,16 @@ class Trace {
   std::unordered_map<Cell*, NodeRef> captured_;
   std::vector<Scalar> scalars_;
   std::vector<Assumption> assumptions_;
+  std::vector<HeldValue> held_values_;
   std::vector<Check> checks_;
   std::uint32_t array_count_ = 0;
   std::uint32_t operation_count_ = 0;
 };
 
-/// Makes a trace the thread's current one.
+/// Makes a trace the thread's current one; null: operations are not traced meanwhile.
 class TraceScope {
  public:
-  explicit TraceScope(Trace& trace);
+  explicit TraceScope(Trace* trace);
   ~TraceScope();
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;

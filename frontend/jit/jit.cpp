@@ -98,8 +98,10 @@ bool captures_fit(const TracedFunction& function, const std::vector<NodeRef>& no
   return true;
 }
 
-/// False if a number is on another side of a dtype's range than when it was traced.
+/// False if a number is on another side of a dtype's range than when it was traced, or a variable
+/// holds another value.
 bool assumptions_hold(const TracedFunction& function, const CallState& call) {
+  if (!std::ranges::all_of(function.held_values, &Trace::HeldValue::holds)) return false;
   if (function.assumptions.empty()) return true;
   std::vector<Scalar> scalars;
   for (const Input& input : call.inputs) {
@@ -114,8 +116,9 @@ bool all_hold_something(const std::vector<NodeRef>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](const NodeRef& node) { return bool(node); });
 }
 
-/// True if no call can match it again, because a captured array was destroyed.
+/// True if no call can match it again, because a captured array was destroyed, or has changed.
 bool is_dead(const std::shared_ptr<const TracedFunction>& function) {
+  if (!std::ranges::all_of(function->held_values, &Trace::HeldValue::holds)) return true;
   return std::any_of(function->captures.begin(), function->captures.end(), [](const CellRef& cell) {
     return cell->abandoned.load(std::memory_order_relaxed);
   });

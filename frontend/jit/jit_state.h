@@ -75,6 +75,7 @@ struct TracedFunction {
   std::vector<Source> results;
   std::vector<Status> statuses;
   std::vector<Trace::Assumption> assumptions;
+  std::vector<Trace::HeldValue> held_values;
   std::vector<CellRef> captures;
   std::vector<std::shared_ptr<GeneratorState>> draws;
   std::vector<ir::Type> capture_types;

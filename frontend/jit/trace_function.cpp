@@ -59,6 +59,7 @@ class TraceProgram {
       }
     }
     function.assumptions = trace_.assumptions();
+    function.held_values = trace_.held_values();
     for (const NodeRef& result : results_) function.results.push_back(source_of(*result, function));
     for (const Check& check : trace_.checks())
       function.statuses.push_back({builder_.add_output(*check.status), check.message, check.kind});
@@ -162,7 +163,7 @@ TracedFunction trace_function(const JitOptions& options, const CallState& call,
   Trace trace;
   std::vector<NodeRef> results;
   {
-    const TraceScope scope(trace);
+    const TraceScope scope(&trace);
     const MatmulPrecision precision(options.matmul_precision);
     std::vector<Array> inputs, outputs;
     for (const CallState::Input& input : call.inputs) {

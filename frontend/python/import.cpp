@@ -134,6 +134,12 @@ Foreign unpack(nb::handle capsule) {
   return foreign(managed->tensor, releaser(managed));
 }
 
+std::int64_t count(const Shape& shape) {
+  std::int64_t product = 1;
+  for (std::int64_t extent : shape) product *= extent;
+  return product;
+}
+
 /// Elements as C-ordered memory, with the view steps from there to the array.
 struct Dense {
   Shape shape;                     ///< of the memory
@@ -141,10 +147,12 @@ struct Dense {
 };
 
 /// nullopt if the elements do not fill their memory. An axis of stride 0 counts as extent 1.
+/// Without elements strides mean nothing.
 std::optional<Dense> dense(const Foreign& memory) {
   const std::size_t rank = memory.shape.size();
   std::vector<std::int64_t> order(rank);
   std::iota(order.begin(), order.end(), 0);
+  if (count(memory.shape) == 0) return Dense{memory.shape, order};
   const auto extent = [&](std::int64_t axis) {
     const auto i = static_cast<std::size_t>(axis);
     return memory.strides[i] == 0 ? 1 : memory.shape[i];
@@ -166,12 +174,6 @@ std::optional<Dense> dense(const Foreign& memory) {
     if (result.shape[i] > 1 && stride != wanted[i]) return std::nullopt;
   }
   return result;
-}
-
-std::int64_t count(const Shape& shape) {
-  std::int64_t product = 1;
-  for (std::int64_t extent : shape) product *= extent;
-  return product;
 }
 
 bool is_aligned(const Foreign& memory) {

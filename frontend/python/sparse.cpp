@@ -109,12 +109,26 @@ void bind_construction(Functions& functions, nb::module_& module) {
                    });
   functions.def_in(module, "coo_of_dense(dense: Operand) -> tuple", "heddle::sparse::coo.",
                    [](const Arguments& a) { return parts_of(sparse::coo(a.operand(0))); });
-  functions.def_in(module, "same_value(a: Array, b: Array) -> bool",
-                   "Whether two arrays are one value, without a look at the elements.",
-                   [](const Arguments& a) {
-                     return frontend::Access::node(a.array(0), a.where()) ==
-                            frontend::Access::node(a.array(1), a.where());
-                   });
+  functions.def_in(
+      module, "holds(a: Array, value: Array) -> bool",
+      "Whether a has this value still, without a look at the elements. If so, a function "
+      "that is traced meanwhile is traced again once it has another.",
+      [](const Arguments& a) {
+        const Array& variable = a.array(0);
+        const frontend::NodeRef& value = frontend::Access::raw(a.array(1));
+        if (frontend::Access::raw(variable) != value) return false;
+        if (frontend::Trace* const trace = frontend::Trace::current())
+          trace->assume_value(frontend::Access::cell(variable), value);
+        return true;
+      });
+  functions.def_in(
+      module, "is_outside(a: Array) -> bool",
+      "Whether a does not depend on what a traced function is called with.",
+      [](const Arguments& a) { return frontend::Access::raw(a.array(0))->trace_id == 0; });
+  module.def("outside", [](const nb::callable& make) {
+    const frontend::TraceScope outside(nullptr);
+    return make();
+  });
   functions.def_in(module, "snapshot(a: Array) -> Array",
                    "The value as another variable: writes to one are not seen by the other.",
                    [](const Arguments& a) { return Array(a.array(0)); });

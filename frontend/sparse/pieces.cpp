@@ -6,6 +6,7 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
+#include "frontend/evaluate/checks.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/sparse/entries.h"
 
@@ -34,6 +35,8 @@ std::optional<Pieces> pieces_of(const Csr& a, SourceLocation where) {
   frontend::refuse_count_in_trace("pieces_of", where);
   const frontend::Compressed matrix = frontend::nodes_of(a, where);
   if (!matrix.count.is_constant() || matrix.count.constant() < few) return std::nullopt;
+  if (frontend::waiting_forbidden() || frontend::is_captured(runtime::current_device()))
+    return std::nullopt;
   const ir::Dim rows(a.shape[0]), one_row(1);
   const std::int64_t length = piece_length(matrix.count.constant(), a.shape[0]);
   const auto number = [](std::int64_t value) {

@@ -30,7 +30,7 @@ std::optional<NodeRef> traced(const LineFunction& function, const NodeRef& lines
   Trace trace(Trace::current());
   NodeRef result;
   try {
-    const frontend::TraceScope scope(trace);
+    const frontend::TraceScope scope(&trace);
     const Array line = Access::make(trace.add_input({lines->dtype, {lines->shape[1]}}));
     result = Access::node(function(line), on.site);
   } catch (const TraceError&) {

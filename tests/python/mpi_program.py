@@ -29,6 +29,11 @@ def every_dtype():
     for name in ("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 "
                  "complex128").split():
         x, y = hd.full(3, rank + 1, dtype=name), hd.zeros(3, dtype=name)
+        try:
+            world.Sendrecv(np.ones(3, name), dest=other, recvbuf=np.zeros(3, name), source=other)
+        except MPI.Exception:  # some MPI libraries have no float16
+            assert name == "float16"
+            continue
         world.Sendrecv(x, dest=other, recvbuf=y, source=other)
         assert y.tolist() == hd.full(3, other + 1, dtype=name).tolist(), (name, y)
 

@@ -137,7 +137,7 @@ Array matmul(const Dia& a, const Operand& x);
 /// The same, with the pieces of the matrix.
 Array matmul(const Csr& a, const Pieces& pieces, const Operand& x);
 /// The pieces of a matrix that has rows far above the mean, as in a graph with a few hubs; nullopt
-/// for others, whose rows are summed whole. Counts.
+/// for others, whose rows are summed whole, and where waiting is forbidden. Counts.
 std::optional<Pieces> pieces_of(const Csr& a, SourceLocation where = SourceLocation::current());
 /// a @ b; counts. The rows of the result are sorted. ShapeError.
 Csr matmul(const Csr& a, const Csr& b, SourceLocation where = SourceLocation::current());

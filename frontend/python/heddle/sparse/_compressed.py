@@ -141,19 +141,21 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
         return self._keep("other", lambda: _sparse.compress_columns(self._parts))
 
     def _keep(self, name, make):
-        """What make() returns, which is kept while the arrays are not written to."""
+        """What make() returns, which is kept while the arrays are not written to. A traced function
+        gets what is made outside of it, if the arrays are."""
         own = (self.data, self.indices, self.indptr)
+        if not all(map(_sparse.is_outside, own)):
+            return make()
         kept = self._memo.get(name)
-        if kept is not None and all(map(_sparse.same_value, own, kept[0])):
-            return kept[1]
-        made = make()
-        if not _sparse.is_tracing():
-            self._memo[name] = [_sparse.snapshot(array) for array in own], made
-        return made
+        if kept is None or not all(map(_sparse.holds, own, kept[0])):
+            kept = _sparse.outside(lambda: ([_sparse.snapshot(array) for array in own], make()))
+            self._memo[name] = kept
+            all(map(_sparse.holds, own, kept[0]))
+        return kept[1]
 
     def _pieces(self, name):
-        """The pieces of the long rows of `_rows_parts` or `_columns_parts`, or None. A trace knows those
-        of a product before it."""
+        """The pieces of the long rows of `_rows_parts` or `_columns_parts`, or None. Of a matrix that is
+        an argument of a traced function they are not known."""
         parts = getattr(self, name)
         is_own = (name == "_rows_parts") == (self.format == "csr")
         return self._keep("own pieces" if is_own else "other pieces",
