@@ -101,13 +101,14 @@ void CudaPrinter::split_range(int unit) {
         fmt::format("first = static_cast<Index>(v{}), last = static_cast<Index>(v{})",
                     segment->first, segment->last);
     out_.line("const Index {};", range);
+    const char* const end = plan_.long_row > 0 ? "row_end" : "end";
     if (plan_.split == 1) {
-      out_.line("const Index begin = first, end = last;");
+      out_.line("const Index begin = first, {} = last;", end);
       return;
     }
     out_.line("const Index chunk = (last - first + {}) / {};", plan_.split - 1, plan_.split);
     out_.line("const Index begin = first + part * chunk;");
-    out_.line("const Index end = begin + chunk < last ? begin + chunk : last;");
+    out_.line("const Index {} = begin + chunk < last ? begin + chunk : last;", end);
     return;
   }
   const std::string inner = body_.extent(passes::iterations(plan_.inner));
@@ -381,15 +382,22 @@ void CudaPrinter::fold_states(int stage) {
 // `folding.steps` steps too.
 void CudaPrinter::open_row_loop(int stage, const std::string& first, int stride) {
   const std::string directive = fmt::format("#pragma unroll {}", plan_.pass_unroll);
+  const std::string step = of_each_lane(stride);
   if (!folds(stage)) {
     out_.directive(directive);
-    out_.open("for (Index r = {}; r < end; r += {})", first, stride);
+    out_.open("for (Index r = {}; r < end; r += {})", first, step);
     return;
   }
   out_.open("for (Index r = {}; r < end;)", first);
-  out_.line("const Index stop = r + {0} < end ? r + {0} : end;", plan_.folding.steps * stride);
+  out_.line("const Index stop = r + {0} < end ? r + {0} : end;",
+            of_each_lane(plan_.folding.steps * stride));
   out_.directive(directive);
-  out_.open("for (; r < stop; r += {})", stride);
+  out_.open("for (; r < stop; r += {})", step);
+}
+
+std::string CudaPrinter::of_each_lane(int steps) const {
+  if (lanes_.empty()) return std::to_string(steps);
+  return steps == 1 ? lanes_ : fmt::format("{} * {}", steps, lanes_);
 }
 
 void CudaPrinter::fold_held(int stage) {

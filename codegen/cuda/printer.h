@@ -36,6 +36,9 @@ class CudaPrinter {
   std::string tile_place(const std::string& across, const std::string& along) const;
 
   void rows();
+  /// Declares the `row` and the `lane` of this thread, of those of `block`.
+  void thread_row(const std::string& block);
+  void one_row();
   void row_values(int stage);
   void row_stage(int stage);
   /// Prints the loads that the plan holds in registers, all before the first use of any. `open`
@@ -120,9 +123,11 @@ class CudaPrinter {
   bool folds(const passes::Reduction& reduction) const;
   bool folds(int stage) const;
   void fold_states(int stage);
-  /// Opens the loop over r, from `first` in steps of `stride`. close_row_loop closes this loop, or
-  /// the loop over held elements, whose first statement is printed by fold_held.
+  /// Opens the loop over r, from `first` in steps of `stride` (of each of `lanes_`). close_row_loop
+  /// closes this loop, or the loop over held elements, whose first statement is printed by
+  /// fold_held.
   void open_row_loop(int stage, const std::string& first, int stride);
+  std::string of_each_lane(int steps) const;
   void close_row_loop(int stage);
   void fold_held(int stage);
   /// `first` is the index of the first element of lane k.
@@ -134,6 +139,7 @@ class CudaPrinter {
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
+  std::string lanes_;                 ///< the name of the number of a row's threads; else empty
   std::vector<std::string> lane_of_;  ///< for each instruction: if it is a lane of a vector load,
                                       ///< the text that reads this lane; else empty
   std::vector<std::vector<std::string>> tables_;  ///< items: for each routine, its tables' names

@@ -25,15 +25,50 @@ void CudaPrinter::rows() {
     out_.line("const Index part = Index(blockIdx.x) / row_blocks;");
     block = "(Index(blockIdx.x) - part * row_blocks)";
   }
-  // All threads of a block take part in the reduction. So threads beyond the last row compute the
-  // last row again.
+  if (plan_.long_row == 0) {
+    thread_row(block);
+    one_row();
+    return;
+  }
+  body_.need("long_rows");
+  lanes_ = "lanes";
+  out_.open("const auto reduce_row = [&](auto threads, Index row, bool is_row, int lane)");
+  out_.line("constexpr int lanes = decltype(threads)::count;");
+  one_row();
+  out_.line("return is_long;");
+  out_.close_with(";");
+  thread_row(block);
+  out_.line("const bool is_long = reduce_row(Threads<{}>(), row, active, lane);", lanes);
+  out_.line("const int own = static_cast<int>(threadIdx.x) / {};", lanes);
+  out_.open("for (int next = -1;;)");
+  out_.line("next = least_of_block<{}>(is_long && own > next, own);", plan_.threads);
+  out_.line("if (next >= {}) return;", rows_a_block);
+  out_.line("const Index long_row = {} * {} + next;", block, rows_a_block);
+  out_.line("reduce_row(Threads<{}>(), long_row, true, static_cast<int>(threadIdx.x));",
+            plan_.threads);
+  out_.close();
+}
+
+// All threads of a block take part in the reduction. So threads beyond the last row compute the
+// last row again.
+void CudaPrinter::thread_row(const std::string& block) {
+  const int lanes = plan_.threads_per_row, rows_a_block = plan_.threads / lanes;
   out_.line("const int lane = static_cast<int>(threadIdx.x) % {};", lanes);
   out_.line("const Index wanted = {} * {} + Index(threadIdx.x) / {};", block, rows_a_block, lanes);
   out_.line("const bool active = wanted < rows;");
   out_.line("const Index row = active ? wanted : rows - 1;");
+}
+
+void CudaPrinter::one_row() {
   body_.decode(plan_.outer, "row");
   row_values(0);
   split_range(plan_.vector);
+  if (plan_.long_row > 0) {
+    out_.line("const bool is_long = is_row && row_end - begin > {};", plan_.long_row);
+    out_.line("if (lanes == {} && !is_long) return false;", plan_.threads);
+    out_.line("const bool active = is_row && is_long == (lanes == {});", plan_.threads);
+    out_.line("const Index end = active ? row_end : begin;");
+  }
   if (plan_.held > 0) {
     const Loop& last = plan_.inner.back();
     hold_loads(has_tail(last) ? "end - r" : "", [&] {
@@ -95,7 +130,7 @@ void CudaPrinter::open_held() {
 }
 
 void CudaPrinter::row_stage(int stage) {
-  const int stride = plan_.threads_per_row * plan_.vector;
+  const int stride = (lanes_.empty() ? plan_.threads_per_row : 1) * plan_.vector;
   const std::string first =
       fmt::format("begin + lane * {}{}", plan_.vector, plan_.vector > 1 ? " + k" : "");
   define_states(stage, first);
@@ -120,7 +155,8 @@ void CudaPrinter::row_stage(int stage) {
                   plan_.vector);
       }
     }
-    out_.line("t{0} = reduce_groups<R{0}, {1}>(t{0});", i, plan_.threads_per_row);
+    out_.line("t{0} = reduce_groups<R{0}, {1}>(t{0});", i,
+              lanes_.empty() ? std::to_string(plan_.threads_per_row) : lanes_);
     if (plan_.cluster == 1) continue;
     out_.line("R{0}::State all{0}[] = {{t{0}}};", i);
     reduce_cluster(i, fmt::format("all{}", i));

@@ -57,6 +57,26 @@ constexpr int reduce_shared_bytes(int threads_of_block, int state_bytes) {
   return threads_of_block / 32 * state_bytes;
 }
 
+//! section long_rows needs block_reduce
+// A number of threads, as a type.
+template <int N>
+struct Threads {
+  static constexpr int count = N;
+};
+
+struct Least {
+  using State = int;
+  static __device__ __forceinline__ State identity() { return 0x7fffffff; }
+  static __device__ __forceinline__ State combine(State a, State b) { return a < b ? a : b; }
+};
+
+// The least `number` for which `counts` is true in a thread of a block of N; otherwise the largest
+// int. Under the rules of reduce_groups.
+template <int N>
+__device__ __forceinline__ int least_of_block(bool counts, int number) {
+  return reduce_groups<Least, N>(counts ? number : Least::identity());
+}
+
 //! section parcel
 // W states that are moved together, in as few accesses to memory as possible. The size is a
 // multiple of 4 bytes.

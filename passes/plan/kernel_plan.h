@@ -276,8 +276,11 @@ struct KernelPlan {
   int threads = 256;        ///< in a block
   int least_blocks = 1;     ///< blocks that must fit a multiprocessor's registers at the same time
   int threads_per_row = 1;  ///< rows mapping; columns mapping: threads on neighbouring columns
-  int split = 1;            ///< parts of the inner loops, each run by one block, which stores its
-                            ///< states
+  /// Rows mapping of segments: a row of more elements is left to all threads of its block, after
+  /// the other rows. 0: none is.
+  std::int64_t long_row = 0;
+  int split = 1;  ///< parts of the inner loops, each run by one block, which stores its
+                  ///< states
   /// The least number of elements in a part, a power of two. If nonzero, the host computes the
   /// number of parts at run time, and `split` is its maximum.
   std::int64_t least_part = 0;

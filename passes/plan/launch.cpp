@@ -86,7 +86,10 @@ std::size_t parcel_bytes(std::size_t state, std::size_t width) {
 std::size_t reduction_shared_bytes(const KernelPlan& plan, std::size_t state) {
   const auto threads = static_cast<std::size_t>(plan.threads);
   const auto across = static_cast<std::size_t>(plan.threads_per_row);
-  if (plan.mapping == Mapping::rows) return across > 32 ? threads / 32 * state : 0;
+  if (plan.mapping == Mapping::rows) {
+    if (plan.long_row > 0) return threads / 32 * std::max(state, sizeof(int));
+    return across > 32 ? threads / 32 * state : 0;
+  }
   if (plan.mapping != Mapping::columns || threads <= 32) return 0;
   return threads / 32 * across *
          parcel_bytes(state, static_cast<std::size_t>(std::min(plan.vector, 4)));

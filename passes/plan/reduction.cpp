@@ -96,6 +96,10 @@ void schedule_segments(KernelPlan& plan, const ir::Target& target) {
   plan.threads_per_row = across ? 1 : lanes_of_segment(row, rows);
   const std::int64_t grid = ceil_divide(rows * plan.threads_per_row, plan.threads);
   plan.split = choose_split(plan, grid, row / plan.threads_per_row, target);
+  if (across || plan.threads_per_row == plan.threads) return;
+  constexpr std::int64_t least = 256, steps = 32, means = 8;
+  plan.long_row =
+      std::max({least, steps * plan.threads_per_row, means * ceil_divide(row, plan.split)});
 }
 
 // Limits for the host. They do not depend on the number of cores.

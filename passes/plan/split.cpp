@@ -112,6 +112,7 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
   add_partials(combine, partials, false);
   prune(combine, space);
   combine.threads_per_row = 1;
+  combine.long_row = 0;
   if (ir::capabilities_of(target).blocks) {
     const Dim rows = iterations(plan.outer);
     const std::int64_t count = rows.is_constant() ? rows.constant() : 1 << 20;
