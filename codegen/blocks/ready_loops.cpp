@@ -32,7 +32,7 @@ Loop map_loop_of(const ir::OpInfo& info, DType dtype) {
     from += ", " + type_of(operands.back().dtype);
   }
   const DType result = ir::infer(info.op, operands, {}).dtype;
-  return {fmt::format("HD_MAP({}, op::{}, {}{})\n", map_loop(info.op, dtype), info.name,
+  return {fmt::format("HD_MAP({}, op::{}, {}{})\n", loops_of(info.op, dtype), info.name,
                       type_of(result), from),
           sections_of(info.op, operands.back().dtype)};
 }
@@ -78,13 +78,12 @@ std::vector<Loop> all_loops() {
 
 }  // namespace
 
-std::string map_loop(ir::Op op, DType dtype) {
+std::string loops_of(ir::Op op, DType dtype) {
   return fmt::format("{}_{}", ir::info(op).name, name_of(dtype));
 }
 std::string cast_loop(DType from, DType to) {
   return fmt::format("cast_{}_{}", name_of(from), name_of(to));
 }
-std::string loops_of(ir::Op op, DType dtype) { return map_loop(op, dtype); }
 std::string segmented_loops_of(ir::Op op, DType dtype) {
   return loops_of(op, dtype) + "_segmented";
 }

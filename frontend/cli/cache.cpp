@@ -58,6 +58,8 @@ std::string_view name_of(cache::PayloadKind kind) {
       return "object";
     case cache::PayloadKind::algorithm:
       return "algorithm";
+    case cache::PayloadKind::uncompiled:
+      return "uncompiled";
   }
   return "?";
 }

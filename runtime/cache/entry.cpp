@@ -59,7 +59,7 @@ std::optional<Sizes> read_header(std::string_view bytes, std::uint64_t file_byte
   if (get<std::uint32_t>(bytes, 8) != format_version) return std::nullopt;
   const auto kind = get<std::uint32_t>(bytes, 12);
   if (kind < static_cast<std::uint32_t>(PayloadKind::program) ||
-      kind > static_cast<std::uint32_t>(PayloadKind::algorithm)) {
+      kind > static_cast<std::uint32_t>(PayloadKind::uncompiled)) {
     return std::nullopt;
   }
   const Sizes sizes{get<std::uint64_t>(bytes, 16), get<std::uint64_t>(bytes, 24),

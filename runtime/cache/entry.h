@@ -13,7 +13,8 @@ enum class PayloadKind : std::uint32_t {
   cubin = 2,
   ptx = 3,
   host_object = 4,
-  algorithm = 5  ///< the algorithm chosen by a library for a matrix product
+  algorithm = 5,  ///< the algorithm chosen by a library for a matrix product
+  uncompiled = 6  ///< nothing: a process has run the program uncompiled
 };
 
 /// The content of one cache file.

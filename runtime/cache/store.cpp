@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -205,6 +206,11 @@ std::optional<Entry> Store::load_instead(const Key& key) {
     counters_.misses.fetch_sub(1);
   }
   return out;
+}
+
+bool Store::has(const Key& key) {
+  std::error_code ignored;
+  return usable() && std::filesystem::exists(path_of(key), ignored);
 }
 
 std::optional<Entry> Store::find(const Key& key) {

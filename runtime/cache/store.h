@@ -84,6 +84,8 @@ class Store {
   /// Looks up an alternative key after load() has found nothing. A hit is counted in place of that
   /// miss.
   std::optional<Entry> load_instead(const Key& key);
+  /// Whether the directory has an entry for the key. It is not read, and nothing is counted.
+  bool has(const Key& key);
   void save(const Key& key, PayloadKind kind, std::string facts, std::string payload);
   /// Adds a bundle, which is searched after the directories.
   void add_bundle(Bundle bundle);

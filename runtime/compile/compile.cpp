@@ -14,6 +14,7 @@
 #include "ir/base/dump.h"
 #include "ir/base/environment.h"
 #include "ir/base/span.h"
+#include "ir/types/capabilities.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/pipeline/program_builder.h"
 #include "passes/pipeline/shared_kernels.h"
@@ -194,10 +195,6 @@ std::vector<ir::Target> others(const ir::Target& target, Entries entries) {
   return entries == Entries::compatible ? ir::targets_below(target) : std::vector<ir::Target>();
 }
 
-}  // namespace
-
-namespace {
-
 /// The image in the cache, if there is one.
 std::optional<ProgramImage> cached_image(const ir::Graph& graph, const CompileOptions& options,
                                          const ir::Target& target, Entries entries) {
@@ -220,13 +217,35 @@ bool rebuilds() {
   return rebuild;
 }
 
-/// The work that compiling a program's kernels must save, in nanoseconds; 0: compile at once.
-double worth_compiling(std::size_t kernels) {
-  constexpr double milliseconds_a_kernel = 50, nanoseconds = 1e6;
-  static const auto least =
-      static_cast<double>(ir::number(ir::Variable::compile_after).value_or(0));
-  if (least == 0) return 0;
-  return nanoseconds * (least + milliseconds_a_kernel * static_cast<double>(kernels - 1));
+/// HEDDLE_COMPILE_AFTER in nanoseconds; 0: compile at once.
+double compile_after() {
+  constexpr double nanoseconds = 1e6;
+  constexpr std::int64_t milliseconds = 150;
+  static const auto given = ir::number(ir::Variable::compile_after);
+  return nanoseconds * static_cast<double>(given.value_or(milliseconds));
+}
+
+/// The work, in nanoseconds, after which compiling kernels of so many instructions has paid: the
+/// time that it takes, about. Less if an earlier process has run the program too, since a later one
+/// may run it again.
+double worth_compiling(std::size_t kernels, std::size_t instructions, const cache::Key& key) {
+  constexpr double a_kernel = 50e6, an_instruction = 5e6, when_run_before = 0.1;
+  const double worth = compile_after() + a_kernel * static_cast<double>(kernels - 1) +
+                       an_instruction * static_cast<double>(instructions);
+  cache::Store& store = cache::Store::global();
+  cache::KeyBuilder builder;
+  builder.add("kind", "uncompiled").add("program", key.text);
+  const cache::Key mark = builder.finish();
+  if (store.has(mark)) return when_run_before * worth;
+  store.save(mark, cache::PayloadKind::uncompiled, "{}", "");
+  return worth;
+}
+
+/// Whether a program runs loops, whose steps are not counted before they have run.
+bool has_loops(const passes::Program& program) {
+  return std::ranges::any_of(program.steps, [](const passes::Step& step) {
+    return step.call() != nullptr && !step.call()->bodies.empty();
+  });
 }
 
 void warn_of_no_compiler(const KernelCompiler& compiler) {
@@ -237,7 +256,8 @@ void warn_of_no_compiler(const KernelCompiler& compiler) {
   });
 }
 
-/// A program whose kernels run uncompiled, as far as they can. nullopt if none of them can.
+/// A program whose kernels run uncompiled, as far as they can. nullopt if none of them can, and for
+/// programs with loops.
 std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const CompileOptions& options,
                                            const ir::Target& target) {
   const KernelCompiler& compiler = compiler_of(target);
@@ -245,23 +265,31 @@ std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const Compile
   deferred->target = target;
   deferred->planned = plan_kernels(graph, plan_options(options, target));
   passes::PlannedProgram& planned = deferred->planned;
+  if (has_loops(planned.program)) return std::nullopt;
   std::vector<KernelSource> sources = print_kernels(planned, target), wanted;
   std::unordered_set<std::string> known;
+  std::size_t kernels = 0, instructions = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const std::string why = compiler.refusal_to_defer(planned.printed(i), target);
-    deferred->uncompiled.push_back(why.empty());
-    if (!why.empty() && known.insert(sources[i].name).second)
+    const passes::KernelPlan& plan = planned.printed(i);
+    const bool is_deferred = compiler.refusal_to_defer(plan, target).empty();
+    deferred->uncompiled.push_back(is_deferred);
+    if (!known.insert(sources[i].name).second) continue;
+    if (!is_deferred) {
       wanted.push_back(std::move(sources[i]));
+      continue;
+    }
+    ++kernels;
+    instructions += plan.body.size();
   }
-  const auto count = std::ranges::count(deferred->uncompiled, true);
-  if (count == 0) return std::nullopt;
-  deferred->worth = worth_compiling(static_cast<std::size_t>(count));
-  deferred->compile = [=, &compiler]() -> std::optional<ProgramImage> {
+  if (kernels == 0) return std::nullopt;
+  deferred->worth = worth_compiling(kernels, instructions, program_key(graph, options, target));
+  deferred->compile = [=, &compiler](Lookup lookup) -> std::optional<ProgramImage> {
     if (!compiler.unavailable_reason().empty()) {
       warn_of_no_compiler(compiler);
       return std::nullopt;
     }
-    return compile_program(graph, options, target, Entries::own);
+    return lookup == Lookup::anew ? recompile_program(graph, options, target)
+                                  : compile_program(graph, options, target, Entries::own);
   };
   ProgramImage image{planned.program, {}, std::move(deferred)};
   if (!wanted.empty()) image.modules = make_modules(wanted, options, target, Lookup::cached);
@@ -277,11 +305,16 @@ ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& optio
   return make_program(graph, options, target, Lookup::cached);
 }
 
+bool may_run_uncompiled(const CompileOptions& options, const ir::Target& target) {
+  return options.deferred && !ir::capabilities_of(target).blocks && compile_after() > 0 &&
+         !compiling_is_forbidden();
+}
+
 ProgramImage prepare_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target, Entries entries) {
   if (rebuilds()) return recompile_program(graph, options, target);
   if (auto image = cached_image(graph, options, target, entries)) return *std::move(image);
-  if (options.deferred && !compiling_is_forbidden() && worth_compiling(1) > 0) {
+  if (may_run_uncompiled(options, target)) {
     if (auto image = deferred_image(graph, options, target)) return *std::move(image);
   }
   return make_program(graph, options, target, Lookup::cached);

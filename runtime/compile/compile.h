@@ -53,6 +53,9 @@ enum class Entries : std::uint8_t {
               ///< v4
 };
 
+/// Whether the program's kernels may run uncompiled there: on the CPU, if the options let them.
+bool may_run_uncompiled(const CompileOptions& options, const ir::Target& target);
+
 /// As compile_program, for a program that is about to run. If the options let kernels run
 /// uncompiled, and some can, the image has ProgramImage::deferred.
 ProgramImage prepare_program(const ir::Graph& graph, const CompileOptions& options,

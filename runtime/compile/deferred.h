@@ -6,6 +6,7 @@
 
 #include "passes/pipeline/program_builder.h"
 #include "runtime/cache/image.h"
+#include "runtime/compile/kernel_compiler.h"
 
 namespace heddle::runtime {
 
@@ -16,9 +17,9 @@ struct Deferred {
   passes::PlannedProgram planned;
   /// By kernel: runs uncompiled.
   std::vector<bool> uncompiled;
-  /// Compiles the program, or loads it from the cache; nullopt if there is no compiler. Throws what
-  /// compile_program throws.
-  std::function<std::optional<ProgramImage>()> compile;
+  /// Compiles the program, or loads it from the cache unless that is to be done anew; nullopt if
+  /// there is no compiler. Throws what compile_program throws.
+  std::function<std::optional<ProgramImage>(Lookup)> compile;
   /// The work of all launches, in estimated nanoseconds, after which the kernels are compiled.
   double worth = 0;
 };

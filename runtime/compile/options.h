@@ -19,8 +19,8 @@ struct CompileOptions {
   std::vector<std::string>
       disabled{};      ///< names of disabled passes and families (also HEDDLE_DISABLE)
   int host_level = 3;  ///< optimization level of the CPU compiler, 0 to 3 (HEDDLE_CXX_LEVEL)
-  /// Kernels may run uncompiled until compiling them pays (HEDDLE_COMPILE_AFTER). Results are
-  /// equal.
+  /// Kernels may run uncompiled until compiling them pays (HEDDLE_COMPILE_AFTER). Results have the
+  /// same bits, but for the sign and the payload of NaN.
   bool deferred = false;
 };
 

@@ -107,7 +107,7 @@ std::string note_program(Site& site, const ir::Graph& graph, bool same_structure
   if (site.programs == many_programs - 1) site.last = std::make_shared<const ir::Graph>(graph);
   if (site.programs != many_programs) return {};
   const std::shared_ptr<const ir::Graph> last = std::move(site.last);
-  return fmt::format("{} programs were compiled for {} at {}, the last one because {}. {}",
+  return fmt::format("{} programs were made for {} at {}, the last one because {}. {}",
                      site.programs, graph.name, line_of(graph), first_difference(*last, graph),
                      same_structure
                          ? "Make changing extents symbolic (JitOptions::dynamic, in Python "
@@ -225,7 +225,8 @@ SiteProgram executable_for_site(const ir::Hash128& place, const ir::Graph& graph
   hash_into(hasher, options, device);
   const ir::Hash128 family = hasher.finish();
   const Found found = Sites::global().find(place, family, graph, outline, may_generalize);
-  if (!found.warning.empty()) log().warn("{}", found.warning);
+  const bool is_costly = !may_run_uncompiled(options, target_of(device));
+  if (!found.warning.empty() && is_costly) log().warn("{}", found.warning);
   if (found.is_large) warn_if_large(graph, disabled);
   if (found.general) {
     // When a cache is warmed from a recording, the extents may occur in another order.

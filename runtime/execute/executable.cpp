@@ -128,8 +128,8 @@ std::unique_ptr<ExecutableImplementation> make(const ir::Graph& graph,
     cache::Store& store = cache::Store::global();
     const std::optional<cache::Key> key =
         cached_program_key(graph, options, target, Entries::compatible);
-    if (!key) throw;
-    if (failure.damaged) store.discard(*key);
+    if (!key && !options.deferred) throw;
+    if (key && failure.damaged) store.discard(*key);
     const ProgramImage image = recompile_program(graph, options, target);
     return std::make_unique<CompiledImplementation>(image, device);
   } catch (const DeviceError&) {

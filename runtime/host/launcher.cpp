@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ir/base/fork_gate.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/base/log.h"
 #include "runtime/base/per_thread.h"
@@ -42,10 +43,30 @@ class CompiledKernels {
   std::vector<HostFunction> functions_;
 };
 
+/// Says that kernels stay uncompiled: the first time in a process with all that the compiler says.
+void tell_failure(const std::exception& failure) {
+  static std::atomic<bool> told = false;
+  const std::string_view text = failure.what();
+  if (!told.exchange(true)) return log().warn("{} Its kernels go on uncompiled.", text);
+  log().debug("Kernels go on uncompiled: {}", text.substr(0, text.find('\n')));
+}
+
+/// The blocks of a step, if no extent is symbolic.
+std::optional<std::int64_t> constant_blocks(const passes::KernelStep& step) {
+  std::int64_t blocks = 1;
+  for (const passes::GridExtent& extent : step.grid) {
+    if (!extent.elements.is_constant()) return std::nullopt;
+    const std::int64_t wanted =
+        (extent.elements.constant() + extent.per_block - 1) / extent.per_block;
+    blocks *= std::max<std::int64_t>(extent.most == 0 ? wanted : std::min(wanted, extent.most), 0);
+  }
+  return blocks;
+}
+
 /// Runs kernels uncompiled, and compiles all of them once that pays.
 class UncompiledKernels {
  public:
-  explicit UncompiledKernels(std::shared_ptr<const Deferred> deferred)
+  UncompiledKernels(std::shared_ptr<const Deferred> deferred, const passes::Program& program)
       : deferred_(std::move(deferred)) {
     const ReadyLoops& loops = *ReadyLoops::of(deferred_->target);
     for (std::size_t i = 0; i < deferred_->uncompiled.size(); ++i) {
@@ -53,42 +74,60 @@ class UncompiledKernels {
                              ? nullptr
                              : std::make_unique<BlockKernel>(deferred_->planned.printed(i), loops));
     }
+    for (const passes::Step& step : program.steps) next_run_ += work_of(step.kernel());
   }
 
   const BlockKernel* kernel(std::size_t kernel) const { return kernels_[kernel].get(); }
 
-  /// Counts a launch. Returns the compiled kernels once there are any.
-  const CompiledKernels* count(double nanoseconds) {
-    work_.fetch_add(nanoseconds, std::memory_order_relaxed);
-    return ready_.load(std::memory_order_acquire);
-  }
+  /// The compiled kernels; null as long as there are none.
+  const CompiledKernels* ready() const { return ready_.load(std::memory_order_acquire); }
 
-  /// Compiles the kernels if they are worth it. A failure is told once, and they stay uncompiled.
+  void count(double nanoseconds) { work_.fetch_add(nanoseconds, std::memory_order_relaxed); }
+
+  /// Compiles the kernels if they are worth it. If that fails, they stay uncompiled.
   void compile_if_worth_it() {
-    if (ready_.load(std::memory_order_acquire) != nullptr ||
-        work_.load(std::memory_order_relaxed) < deferred_->worth ||
-        compiling_.exchange(true, std::memory_order_relaxed))
+    if (ready() != nullptr || work_.load(std::memory_order_relaxed) + next_run_ < deferred_->worth)
+      return;
+    // A child of a fork does not wait for what its parent has claimed.
+    std::uint64_t claim = claim_.load(std::memory_order_relaxed);
+    const std::uint64_t own = ir::fork_generation() + 1;
+    if (claim == own || !claim_.compare_exchange_strong(claim, own, std::memory_order_relaxed))
       return;
     try {
-      if (!deferred_->compile) return;
-      const std::optional<ProgramImage> image = deferred_->compile();
-      if (!image) return;
-      compiled_.emplace(*image);
-      ready_.store(&*compiled_, std::memory_order_release);
+      if (const std::optional<ProgramImage> image = deferred_->compile(Lookup::cached))
+        load(*image);
     } catch (const Interrupted&) {
-      compiling_.store(false, std::memory_order_relaxed);
+      claim_.store(0, std::memory_order_relaxed);
       throw;
     } catch (const std::exception& failure) {
-      log().warn("{} Its kernels go on uncompiled.", failure.what());
+      tell_failure(failure);
     }
   }
 
  private:
+  double work_of(const passes::KernelStep* step) const {
+    const BlockKernel* const blocked = step == nullptr ? nullptr : kernel(step->kernel);
+    if (blocked == nullptr || blocked->constant_sizes.empty()) return 0;
+    const std::optional<std::int64_t> blocks = constant_blocks(*step);
+    return blocks ? blocked->nanoseconds(nullptr, *blocks) : 0;
+  }
+
+  void load(const ProgramImage& image) {
+    try {
+      compiled_ = std::make_shared<CompiledKernels>(image);
+    } catch (const LoadFailure&) {  // what was in the cache
+      compiled_ = std::make_shared<CompiledKernels>(*deferred_->compile(Lookup::anew));
+    }
+    ready_.store(compiled_.get(), std::memory_order_release);
+  }
+
   std::shared_ptr<const Deferred> deferred_;
   std::vector<std::unique_ptr<BlockKernel>> kernels_;
+  double next_run_ = 0;  ///< nanoseconds, of the kernels of known extents
   std::atomic<double> work_ = 0;
-  std::atomic<bool> compiling_ = false;      ///< or has been tried
-  std::optional<CompiledKernels> compiled_;  ///< set once, by the thread that set `compiling_`
+  /// 1 + the fork generation in which the kernels are, or were, compiled; 0: they were not.
+  std::atomic<std::uint64_t> claim_ = 0;
+  std::shared_ptr<const CompiledKernels> compiled_;  ///< set once, by the thread of the claim
   std::atomic<const CompiledKernels*> ready_ = nullptr;
 };
 
@@ -96,7 +135,7 @@ class HostLauncher final : public KernelLauncher {
  public:
   explicit HostLauncher(const ProgramImage& image)
       : names_(image.program.kernel_names), compiled_(image) {
-    if (image.deferred) uncompiled_.emplace(image.deferred);
+    if (image.deferred) uncompiled_.emplace(image.deferred, image.program);
   }
 
   void prepare_run() override {
@@ -121,9 +160,9 @@ class HostLauncher final : public KernelLauncher {
     HostFunction function = compiled_.function(step.kernel);
     const BlockKernel* const blocked = uncompiled_ ? uncompiled_->kernel(step.kernel) : nullptr;
     if (blocked != nullptr) {
-      const double work = blocked->nanoseconds(scalars.data(), blocks);
-      const CompiledKernels* const compiled = uncompiled_->count(work);
+      const CompiledKernels* const compiled = uncompiled_->ready();
       function = compiled == nullptr ? nullptr : compiled->function(step.kernel);
+      if (compiled == nullptr) uncompiled_->count(blocked->nanoseconds(scalars.data(), blocks));
     }
     // Pieces of equal size. Each has at least the grain size, unless the whole range is shorter.
     const std::int64_t pieces = std::max<std::int64_t>(blocks / step.host_grain, 1);

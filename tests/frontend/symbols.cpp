@@ -155,5 +155,5 @@ TEST_CASE("a function traced again for each value of an integer argument causes 
       {.name = "repeated"});
   const hd::Array x = hd::ones<float>({3});
   for (int times = 1; times < 20; ++times) f(x, times);
-  CHECK(captured.text().find("16 programs were compiled for repeated at") != std::string::npos);
+  CHECK(captured.text().find("16 programs were made for repeated at") != std::string::npos);
 }

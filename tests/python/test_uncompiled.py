@@ -92,6 +92,58 @@ def test_a_program_is_compiled_once_it_pays(tmp_path):
     assert int(first[0]) > 0 and first[1:] == ["1", "1"]
 
 
+def test_later_processes_compile_sooner(tmp_path):
+    code = """
+    x = hd.asarray(np.linspace(0, 3, 100_000))
+    for k in range(400):
+        np.asarray(hd.sin(x) * 2 + x)
+        if hd.statistics()["compiler_runs"] > 0: break
+    print(k, hd.statistics()["compiler_runs"])
+    """
+    short, _ = run(code.replace("400", "3"), tmp_path, HEDDLE_COMPILE_AFTER="20")
+    second, _ = run(code, tmp_path, HEDDLE_COMPILE_AFTER="20")
+    alone, _ = run(code, tmp_path / "alone", HEDDLE_COMPILE_AFTER="20")
+    third, _ = run(code, tmp_path, HEDDLE_COMPILE_AFTER="20")
+    assert short == ["2", "0"] and second[1] == alone[1] == "1" and third == ["399", "0"]
+    assert 0 < int(second[0]) < int(alone[0]) / 2
+
+
+def test_what_one_run_pays_for_is_compiled_before_it(tmp_path):
+    large = "z = hd.asarray(np.ones(4_000_000, complex))\n(hd.sin(z) ** 2.5 + hd.exp(z)).eval()\n" + COMPILER_RUNS
+    assert run(large, tmp_path, HEDDLE_COMPILE_AFTER="10")[0] == ["1"]
+    loop = """
+    x = hd.ones((300, 3))
+    x = hd.fori_loop(0, 1000, lambda i, x: hd.cumsum(x, axis=0) / hd.sum(x), x)
+    x.eval()
+    """
+    printed, _ = run(textwrap.dedent(loop) + 'print(hd.statistics()["compiler_runs"] > 0)', tmp_path)
+    assert printed == ["True"]
+
+
+def test_a_child_compiles_what_its_parent_was_compiling(tmp_path):
+    compiler = tmp_path / "c++"
+    compiler.write_text('#!/bin/sh\n[ "$1" = --version ] && exec c++ --version\nsleep 1\nexec c++ "$@"\n')
+    compiler.chmod(0o755)
+    code = """
+    import os, threading, time
+    x = hd.asarray(np.linspace(0, 3, 100_000))
+    def work():
+        for k in range(300):
+            np.asarray(hd.sin(x) * 2 + x)
+            if hd.statistics()["modules_loaded"] > 0: break
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(0.5)
+    child = os.fork()
+    if child == 0:
+        work()
+        os._exit(hd.statistics()["modules_loaded"])
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    thread.join()
+    """
+    assert run(code, tmp_path, HEDDLE_COMPILE_AFTER="1", HEDDLE_CXX=str(compiler))[0] == ["1"]
+
+
 def test_what_is_in_the_cache_runs_compiled(tmp_path):
     code = """
     flat([hd.ones(10) * 3 + 1])
@@ -104,12 +156,12 @@ def test_what_is_in_the_cache_runs_compiled(tmp_path):
 def test_without_a_compiler_kernels_stay_uncompiled(tmp_path):
     code = """
     x = hd.asarray(np.linspace(0, 3, 100_000))
-    for k in range(20): flat([hd.sin(x) * 2 + x])
-    print(float((hd.sin(x) * 2 + x).sum()) == float(np.sum(np.asarray(hd.sin(x) * 2 + x))) or "near")
+    for k in range(400): flat([hd.sin(x) * 2 + x])
+    print(float((hd.sin(x) * 2 + x).sum()))
     """
     printed, logged = run(code, tmp_path, HEDDLE_COMPILE_AFTER="1", HEDDLE_CXX="/nowhere/c++")
-    assert printed in (["True"], ["near"])
     assert logged.count("run uncompiled") == 1
+    assert run(code, tmp_path, HEDDLE_COMPILE_AFTER="0")[0] == printed
 
 
 def test_threads_share_the_compilation(tmp_path):
@@ -118,7 +170,7 @@ def test_threads_share_the_compilation(tmp_path):
     x = hd.asarray(np.linspace(0, 3, 50_000))
     found = set()
     def work():
-        for k in range(60): found.add(np.asarray(hd.cos(x) * 2 + x).tobytes())
+        for k in range(400): found.add(np.asarray(hd.cos(x) * 2 + x).tobytes())
     threads = [threading.Thread(target=work) for _ in range(4)]
     for t in threads: t.start()
     for t in threads: t.join()
@@ -149,4 +201,5 @@ def test_a_failing_compiler_is_told_once_and_changes_nothing(tmp_path):
     print(float(a[0]) == 201)
     """
     printed, logged = run(code, tmp_path, HEDDLE_COMPILE_AFTER="1", HEDDLE_CXX=str(compiler))
-    assert printed == ["True"] and "go on uncompiled" in logged
+    # Several programs fail: slices of 300, and sums of all.
+    assert printed == ["True"] and logged.count("go on uncompiled") == 1

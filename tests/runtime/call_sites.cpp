@@ -403,10 +403,9 @@ TEST_CASE("a call site that makes many programs causes one warning, with the dif
     executable_for_site(place, ir::parse(text, "storm.hd"), {}, current_device());
   }
   const std::string log = captured.text();
-  CHECK(log.find(
-            "16 programs were compiled for chain at storm.hd:17, the last one because it has ") !=
+  CHECK(log.find("16 programs were made for chain at storm.hd:17, the last one because it has ") !=
         std::string::npos);
-  CHECK(log.find("programs were compiled") == log.rfind("programs were compiled"));
+  CHECK(log.find("programs were made") == log.rfind("programs were made"));
 }
 
 TEST_CASE("a call site warns once of programs of many nodes, with the line of most of them") {

@@ -17,10 +17,11 @@ struct Cost {
 }  // namespace
 
 double BlockKernel::nanoseconds(const std::int64_t* scalars, std::int64_t units) const {
+  ir::SymbolBindings bindings;
+  for (std::size_t i = 0; i < symbols.size() && constant_sizes.empty(); ++i)
+    bindings.push_back({symbols[i], scalars[i]});
   const auto size = [&](int index) {
     if (!constant_sizes.empty()) return static_cast<double>(constant_sizes[index]);
-    ir::SymbolBindings bindings;
-    for (std::size_t i = 0; i < symbols.size(); ++i) bindings.push_back({symbols[i], scalars[i]});
     return static_cast<double>(sizes[static_cast<std::size_t>(index)].evaluate(bindings));
   };
   const auto cost_of = [&](const StepList& list) {
@@ -29,18 +30,20 @@ double BlockKernel::nanoseconds(const std::int64_t* scalars, std::int64_t units)
     cost.block = a_block + a_step * static_cast<double>(list.steps.size() + list.stores.size());
     for (const Step& step : list.steps)
       cost.lane += operations[static_cast<std::size_t>(step.operation)].lane_nanoseconds;
-    cost.lane += 0.2 * static_cast<double>(list.stores.size());
+    for (const int store : list.stores)
+      cost.lane += stores[static_cast<std::size_t>(store)].combine ? 5 : 0.2;
     return cost;
   };
   const auto count = static_cast<double>(units), most = static_cast<double>(lanes);
   const double fixed_cost = cost_of(fixed).block;
+  // Of segments, the mean.
+  const double inner = size(inner_total) / std::max(split, 1) / std::max(size(segments), 1.0);
   switch (mapping) {
     case passes::Mapping::tiles: {
       const double edge = tile_edge;
       return fixed_cost + count * cost_of(all).of(edge * edge, edge);
     }
     case passes::Mapping::rows: {
-      const double inner = size(inner_total) / std::max(split, 1);
       double row = a_block;
       for (const StepList& list : of_rows) row += cost_of(list).block;
       for (const PassCode& pass : passes)
@@ -50,7 +53,6 @@ double BlockKernel::nanoseconds(const std::int64_t* scalars, std::int64_t units)
       return fixed_cost + count * row;
     }
     case passes::Mapping::columns: {
-      const double inner = size(inner_total) / std::max(split, 1);
       const double width = std::min(static_cast<double>(column_width), size(outer.back().extent));
       double unit = cost_of(finish).of(width, width / most + 1);
       for (const PassCode& pass : passes)
@@ -61,7 +63,6 @@ double BlockKernel::nanoseconds(const std::int64_t* scalars, std::int64_t units)
     case passes::Mapping::scan_rows:
     case passes::Mapping::scan_columns: {
       const bool in_rows = mapping == passes::Mapping::scan_rows;
-      const double inner = size(inner_total) / std::max(split, 1);
       const double width = in_rows ? inner : static_cast<double>(column_width);
       const double blocks = width / most + 1, times = in_rows ? 1 : inner;
       const double scan = a_step + 2 * width;

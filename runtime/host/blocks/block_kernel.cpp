@@ -26,8 +26,11 @@ constexpr std::size_t block_bytes = 4096;
 bool is_word(DType dtype) { return dtype == DType::i64 || dtype == DType::u64; }
 
 double lane_nanoseconds(const Instruction& one) {
+  const bool is_half = one.dtype == DType::f16 || one.dtype == DType::bf16;
   const double width = static_cast<double>(size_of(one.dtype)) / 64;  // of a vector
-  if (one.kind == Kind::apply) return width * (2 + 0.3 * ir::info(one.op).cost);
+  const double slower = is_complex(one.dtype) ? 4 : is_half ? 8 : 1;
+  if (one.kind == Kind::search) return 30;
+  if (one.kind == Kind::apply) return slower * width * (2 + 0.6 * ir::info(one.op).cost);
   if (one.kind == Kind::load && one.address.terms.size() > 1) return 1;
   return 2 * width;
 }
@@ -295,6 +298,7 @@ class Numbering {
   void number_shapes() {
     kernel_.outer_total = size(passes::iterations(plan_.outer));
     kernel_.inner_total = size(passes::iterations(plan_.inner));
+    kernel_.segments = size(passes::iterations(passes::segment_loops(plan_)));
     if (plan_.parts_of) kernel_.parts_of = size(*plan_.parts_of);
     kernel_.stages = plan_.stages;
     kernel_.split = plan_.split;

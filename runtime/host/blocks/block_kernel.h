@@ -22,7 +22,7 @@ struct Operation {
   DType dtype = DType::f32;
   std::size_t bytes = 0;  ///< of an element
   std::vector<int> arguments;
-  heddle_blocks::MapLoop loop = nullptr;  ///< apply, cast; index: from int64, null if that is it
+  heddle_blocks::MapLoop loop = nullptr;  ///< apply, cast; index: from int64, null to int64
   heddle_blocks::SearchLoop search = nullptr;
   heddle_blocks::MapLoop to_index =
       nullptr;                       ///< position, bound, inside: of arguments[0], to int64
@@ -120,6 +120,7 @@ struct BlockKernel {
   StepList scanned, results;       ///< scans: the elements, and what follows from their scans
 
   int outer_total = -1, inner_total = -1, parts_of = -1, batches = -1;  ///< sizes
+  int segments = -1;                                                    ///< size: how many
   int stages = 1, split = 1, tile_edge = 0, tile_loop = -1;
   std::int64_t least_part = 0, part_length = 0, column_width = 0;
   int segment = -1;             ///< a reduction with segments, or -1

@@ -17,7 +17,6 @@ class Lists {
   Lists(BlockKernel& kernel, const KernelPlan& plan) : kernel_(kernel), plan_(plan) {}
 
   void run() {
-    slot_of_.assign(plan_.body.size(), -1);
     known_.assign(plan_.body.size(), false);
     std::vector<int> everything;
     for (std::size_t i = 0; i < plan_.body.size(); ++i) {
@@ -49,9 +48,8 @@ class Lists {
   StepList kept(const std::vector<int>& operations) {
     StepList list;
     for (const int i : operations) {
-      slot_of_[i] = kernel_.slot_count++;
       known_[i] = true;
-      list.steps.push_back({i, slot_of_[i]});
+      list.steps.push_back({i, kernel_.slot_count++});
     }
     return list;
   }
@@ -186,7 +184,6 @@ class Lists {
 
   BlockKernel& kernel_;
   const KernelPlan& plan_;
-  std::vector<int> slot_of_;
   std::unordered_map<int, int> local_slot_;
   std::vector<bool> known_;  ///< operations that keep their slots: fixed, or of a row
   int most_slots_ = 0;

@@ -28,7 +28,6 @@ struct IndexCode {
   };
   int offset = 0;
   std::vector<Term> terms;
-  bool is_constant() const { return terms.empty(); }
 };
 
 /// A passes::Atom that loops or instructions give.

@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "heddle/error.h"
+
 #include "codegen/blocks/ready_loops.h"
 #include "ir/base/fork_gate.h"
+#include "runtime/base/log.h"
 #include "runtime/host/module.h"
 
 // The objects that runtime/ready_loops builds.
@@ -39,7 +42,7 @@ class EmbeddedLoops final : public ReadyLoops {
 
   heddle_blocks::MapLoop map(ir::Op op, DType dtype) const override {
     return reinterpret_cast<heddle_blocks::MapLoop>(
-        find(of(by_op_, op, dtype), [&] { return codegen::map_loop(op, dtype); }));
+        find(of(by_op_, op, dtype), [&] { return codegen::loops_of(op, dtype); }));
   }
   heddle_blocks::MapLoop cast(DType from, DType to) const override {
     return reinterpret_cast<heddle_blocks::MapLoop>(
@@ -84,8 +87,14 @@ class EmbeddedLoops final : public ReadyLoops {
 };
 
 #ifdef HEDDLE_READY_LOOPS
+/// nullptr if the system does not load the object, as where no folder may hold code.
 const ReadyLoops* load(const char* begin, const char* end) {
-  return new EmbeddedLoops({begin, static_cast<std::size_t>(end - begin)});
+  try {
+    return new EmbeddedLoops({begin, static_cast<std::size_t>(end - begin)});
+  } catch (const DeviceError& failure) {
+    log().debug("The ready-made loops do not load: {}", failure.what());
+    return nullptr;
+  }
 }
 #endif
 
