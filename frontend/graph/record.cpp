@@ -146,23 +146,21 @@ std::string at(std::string_view message, const Site& site) {
 
 namespace {
 
-/// The type of a result of a pending call.
-ir::Type type_of_result(const Node& call, std::uint32_t index) {
-  std::vector<ir::Type> types;
-  for (const NodeRef& operand : call.operands()) types.push_back({operand->dtype, operand->shape});
-  return ir::infer_results(types, *call.attributes).at(index);
-}
-
-}  // namespace
-
-NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site) {
+std::vector<ir::Type> types_of(std::span<const NodeRef> operands) {
   std::vector<ir::Type> types;
   types.reserve(operands.size());
   for (const NodeRef& operand : operands) types.push_back({operand->dtype, operand->shape});
-  ir::Type type = op == ir::Op::result
-                      ? type_of_result(*operands[0], attributes.index)
-                      : located(site, [&] { return ir::infer(op, types, attributes); });
+  return types;
+}
 
+/// The type of a result of a pending call.
+ir::Type type_of_result(const Node& call, std::uint32_t index) {
+  return ir::infer_results(types_of(call.operands()), *call.attributes).at(index);
+}
+
+/// A result of the given type.
+NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes,
+                     ir::Type type, Site site) {
   NodeRef node(new Node);
   node->op = op;
   node->dtype = type.dtype;
@@ -186,19 +184,35 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   return node;
 }
 
+}  // namespace
+
+NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site) {
+  ir::Type type = op == ir::Op::result ? type_of_result(*operands[0], attributes.index)
+                                       : located(site, [&] {
+                                           return ir::infer(op, types_of(operands), attributes);
+                                         });
+  return record_typed(op, operands, std::move(attributes), std::move(type), site);
+}
+
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
                                  std::initializer_list<ir::NamedAttribute> attributes, Site site,
                                  std::vector<ir::Region> regions) {
-  std::vector<ir::Type> types;
-  for (const NodeRef& operand : operands) types.push_back({operand->dtype, operand->shape});
-  ir::Attributes made =
-      located(site, [&] { return ir::call_attributes(op, attributes, std::move(regions)); });
-  const std::size_t count = located(site, [&] { return ir::infer_results(types, made); }).size();
-  std::vector<NodeRef> results = {record(ir::Op::call, operands, std::move(made), site)};
-  for (std::size_t i = 1; i < count; ++i) {
+  return record_call(
+      operands,
+      located(site, [&] { return ir::call_attributes(op, attributes, std::move(regions)); }), site);
+}
+
+std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attributes attributes,
+                                 Site site) {
+  std::vector<ir::Type> types =
+      located(site, [&] { return ir::infer_results(types_of(operands), attributes); });
+  std::vector<NodeRef> results = {record_typed(ir::Op::call, operands, std::move(attributes),
+                                               std::move(types.front()), site)};
+  for (std::size_t i = 1; i < types.size(); ++i) {
     ir::Attributes which;
     which.index = static_cast<std::uint32_t>(i);
-    results.push_back(record(ir::Op::result, {results[0]}, std::move(which), site));
+    results.push_back(
+        record_typed(ir::Op::result, {&results[0], 1}, std::move(which), std::move(types[i]), site));
   }
   return results;
 }

@@ -27,6 +27,9 @@ inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site s
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
                                  std::initializer_list<ir::NamedAttribute> attributes, Site site,
                                  std::vector<ir::Region> regions = {});
+/// The same, with attributes of ir::call_attributes.
+std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attributes attributes,
+                                 Site site);
 
 /// A 0-d node for a host scalar. It is a program argument; it is a program constant if `constant`
 /// is true or this thread is tracing.

@@ -144,6 +144,12 @@ std::vector<ir::UserFunction::Named> KernelTypes::letters() const {
   return named;
 }
 
+std::string KernelTypes::key() const {
+  std::string key;
+  for (const auto& [letter, dtype] : letters_) key += fmt::format("{}{} ", letter, name_of(dtype));
+  return key;
+}
+
 KernelDeclaration::KernelDeclaration(std::string_view in_params, std::string_view out_params,
                                      std::string_view operation, std::string_view name,
                                      std::string_view preamble)
@@ -164,6 +170,10 @@ KernelDeclaration::KernelDeclaration(std::string_view in_params, std::string_vie
         throw ValueError(fmt::format("{}: two parameters are named '{}'", name, one.name));
     }
   }
+  const auto mentions = [&](std::string_view word) {
+    return ir::mentions(this->operation, word) || ir::mentions(this->preamble, word);
+  };
+  words_ = {mentions("i"), mentions("n"), mentions("_ind")};
   const auto raw = std::ranges::find_if(out, &KernelParameter::raw);
   writes = raw != out.end();
   if (writes && out.size() > 1) {
@@ -215,10 +225,6 @@ std::optional<ir::Shape> KernelDeclaration::shape(std::span<const Operand> input
   return shape;
 }
 
-bool KernelDeclaration::mentions(std::string_view word) const {
-  return ir::mentions(operation, word) || ir::mentions(preamble, word);
-}
-
 std::vector<ir::UserFunction::Named> KernelDeclaration::outputs(const KernelTypes& types) const {
   std::vector<ir::UserFunction::Named> named;
   for (const KernelParameter& one : out) named.push_back({one.name, types.of(one)});
@@ -231,22 +237,28 @@ std::vector<ir::UserFunction::Parameter> KernelDeclaration::inputs() const {
   return parameters;
 }
 
-std::vector<NodeRef> record_user_map(const UserMap& map, const Site& site) {
-  std::vector<NodeRef> results;
+UserCalls user_calls(const UserMap& map) {
+  UserCalls calls;
   for (std::size_t k = 0; k < map.outputs.size(); ++k) {
-    results.push_back(record_call(map.writes ? ir::calls::user_write() : ir::calls::user_map(),
-                                  map.operands,
-                                  {{"name", std::string(map.name)},
-                                   {"inputs", ir::list_text(map.inputs)},
-                                   {"outputs", ir::list_text(map.outputs)},
-                                   {"types", ir::list_text(map.types)},
-                                   {"operation", std::string(map.operation)},
-                                   {"preamble", std::string(map.preamble)},
-                                   {"initial", map.operands.size() > map.inputs.size()},
-                                   {"result", static_cast<std::int64_t>(k)}},
-                                  site)
-                          .front());
+    calls.push_back(
+        ir::call_attributes(map.writes ? ir::calls::user_write() : ir::calls::user_map(),
+                            {{"name", std::string(map.name)},
+                             {"inputs", ir::list_text(map.inputs)},
+                             {"outputs", ir::list_text(map.outputs)},
+                             {"types", ir::list_text(map.types)},
+                             {"operation", std::string(map.operation)},
+                             {"preamble", std::string(map.preamble)},
+                             {"initial", map.has_initial},
+                             {"result", static_cast<std::int64_t>(k)}}));
   }
+  return calls;
+}
+
+std::vector<NodeRef> record_user_calls(const UserCalls& calls, std::span<const NodeRef> operands,
+                                       const Site& site) {
+  std::vector<NodeRef> results;
+  for (const ir::Attributes& call : calls)
+    results.push_back(record_call(operands, call, site).front());
   return results;
 }
 

@@ -1,15 +1,19 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "heddle/array.h"
 
 #include "frontend/graph/node.h"
+#include "ir/base/fork_gate.h"
 #include "ir/calls/user_map.h"
 
 namespace heddle::frontend {
@@ -34,12 +38,17 @@ class KernelTypes {
   /// DTypeError for a letter that nothing has bound.
   DType of(const KernelParameter& parameter) const;
   std::vector<ir::UserFunction::Named> letters() const;
+  /// The letters and their dtypes, as text that no other dtypes give.
+  std::string key() const;
 
  private:
   std::string_view kernel_;
   Site site_;
   std::map<std::string, DType> letters_;
 };
+
+/// The attributes of the calls of a user's function, one for each output.
+using UserCalls = std::vector<ir::Attributes>;
 
 /// The name and the parameters of a user's kernel. Immutable.
 class KernelDeclaration {
@@ -54,14 +63,31 @@ class KernelDeclaration {
   /// a scalar. None if no input says how many elements there are.
   std::optional<ir::Shape> shape(std::span<const Operand> inputs, std::span<const NodeRef> nodes,
                                  const Site& site) const;
-  /// Whether the operation or the preamble has the word.
-  bool mentions(std::string_view word) const;
+  /// Whether the operation or the preamble has a word.
+  struct Words {
+    bool i = false, n = false, indexer = false;
+  };
+  const Words& words() const { return words_; }
   std::vector<ir::UserFunction::Named> outputs(const KernelTypes& types) const;
   std::vector<ir::UserFunction::Parameter> inputs() const;
 
   std::string name, operation, preamble;
   std::vector<KernelParameter> in, out;
   bool writes = false;  ///< the only output is raw
+
+  /// What make() returns, which is kept for the key: calls with the same dtypes share it.
+  template <class Make>
+  std::shared_ptr<const UserCalls> kept(const std::string& key, const Make& make) const {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<const UserCalls>& found = calls_[key];
+    if (found == nullptr) found = std::make_shared<const UserCalls>(make());
+    return found;
+  }
+
+ private:
+  Words words_;
+  mutable ir::Mutex mutex_;  ///< guards calls_
+  mutable std::unordered_map<std::string, std::shared_ptr<const UserCalls>> calls_;
 };
 
 /// The parameters in "T x, raw float32 y". ValueError, naming the kernel, for anything else.
@@ -69,15 +95,17 @@ std::vector<KernelParameter> parse_parameters(std::string_view kernel, std::stri
 /// A dtype by a name of NumPy or, if `of_c`, by one of C: "float" is float64 in NumPy.
 std::optional<DType> dtype_of_type(std::string_view type, bool of_c);
 
-/// A call of user.map for each output, or of user.write.
+/// Calls of user.map, one for each output, or a call of user.write.
 struct UserMap {
   std::string_view name, operation, preamble;
   std::vector<ir::UserFunction::Parameter> inputs;
   std::vector<ir::UserFunction::Named> outputs, types;
-  std::vector<NodeRef> operands;  ///< the inputs, then the outputs' initial values or none
-  bool writes = false;            ///< user.write
+  bool has_initial = false;  ///< the outputs' initial values follow the inputs
+  bool writes = false;       ///< user.write
 };
-std::vector<NodeRef> record_user_map(const UserMap& map, const Site& site);
+UserCalls user_calls(const UserMap& map);
+std::vector<NodeRef> record_user_calls(const UserCalls& calls, std::span<const NodeRef> operands,
+                                       const Site& site);
 
 /// The numbers of the elements of an array, in C order, i64.
 NodeRef element_numbers(const ir::Shape& shape, const Site& site);

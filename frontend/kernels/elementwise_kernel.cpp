@@ -83,31 +83,32 @@ std::vector<Array> ElementwiseKernel::outputs(std::span<const Operand> inputs,
   std::vector<NodeRef> nodes = kernel.nodes(inputs, types, where);
   const std::optional<ir::Shape> common = kernel.shape(inputs, nodes, where);
   const ir::Shape shape = shape_of_call(kernel, common, call, where);
-  std::vector<ir::UserFunction::Parameter> parameters = kernel.inputs();
-  const bool indexed = kernel.mentions("_ind");
+  const auto& [i, n, indexer] = kernel.words();
   const bool declares_n =
       std::ranges::find(kernel.in, "n", &frontend::KernelParameter::name) != kernel.in.end();
   // An operand with the kernel's shape is needed if no input that is not raw has it.
-  if (indexed || kernel.mentions("i") || common.value_or(ir::Shape()) != shape) {
-    nodes.push_back(frontend::element_numbers(shape, where));
-    parameters.push_back({"_i"});
-  }
-  if (indexed || (kernel.mentions("n") && !declares_n)) {
-    nodes.push_back(frontend::element_count(shape, where));
-    parameters.push_back({"_n"});
-  }
+  const bool has_numbers = indexer || i || common.value_or(ir::Shape()) != shape;
+  const bool has_count = indexer || (n && !declares_n), has_initial = !call.initial.empty();
+  if (has_numbers) nodes.push_back(frontend::element_numbers(shape, where));
+  if (has_count) nodes.push_back(frontend::element_count(shape, where));
   for (const Array& one : call.initial) nodes.push_back(Access::node(one, where));
-  const std::vector<NodeRef> results = frontend::record_user_map({.name = kernel.name,
-                                                                  .operation = kernel.operation,
-                                                                  .preamble = kernel.preamble,
-                                                                  .inputs = parameters,
-                                                                  .outputs = kernel.outputs(types),
-                                                                  .types = types.letters(),
-                                                                  .operands = nodes,
-                                                                  .writes = kernel.writes},
-                                                                 where);
+  const std::string key = types.key() + (has_numbers ? "i" : "") + (has_initial ? "o" : "");
+  const auto calls = kernel.kept(key, [&] {
+    std::vector<ir::UserFunction::Parameter> parameters = kernel.inputs();
+    if (has_numbers) parameters.push_back({"_i"});
+    if (has_count) parameters.push_back({"_n"});
+    return frontend::user_calls({.name = kernel.name,
+                                 .operation = kernel.operation,
+                                 .preamble = kernel.preamble,
+                                 .inputs = parameters,
+                                 .outputs = kernel.outputs(types),
+                                 .types = types.letters(),
+                                 .has_initial = has_initial,
+                                 .writes = kernel.writes});
+  });
   std::vector<Array> arrays;
-  for (const NodeRef& result : results) arrays.push_back(Access::make(result));
+  for (const NodeRef& result : frontend::record_user_calls(*calls, nodes, where))
+    arrays.push_back(Access::make(result));
   return arrays;
 }
 

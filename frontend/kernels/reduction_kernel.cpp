@@ -26,7 +26,7 @@ using frontend::UserMap;
 
 namespace {
 
-constexpr std::int64_t radix = 16;  ///< elements that one kernel of a tree combines
+constexpr std::int64_t radix = 8;  ///< elements that one kernel of a tree combines
 
 std::string without_spaces(std::string_view text) {
   std::string made(text);
@@ -48,6 +48,8 @@ class ReductionCall {
   NodeRef map(std::vector<NodeRef> nodes, const ir::Shape& shape,
               const std::vector<std::int64_t>& axes, const std::string& expression) const {
     std::vector<ir::UserFunction::Parameter> inputs = kernel_.inputs();
+    const bool is_input = nodes.size() == 1 && without_spaces(expression) == inputs[0].name;
+    if (is_input && nodes[0]->dtype == dtype_ && nodes[0]->shape == shape) return nodes[0];
     if (ir::mentions(expression, "_J")) {
       nodes.push_back(numbers_along(shape, axes));
       inputs.push_back({"_J"});
@@ -61,10 +63,10 @@ class ReductionCall {
                  const std::string& expression) const {
     if (const std::optional<Array> known = heddles_own(mapped, axes, expression))
       return Access::node(*known, where_);
-    const Layout layout = in_front(mapped, axes);
-    NodeRef rows = layout.rows;
-    while (rows->shape[0] != ir::Dim(1)) rows = combine(rows, expression);
-    return frontend::reshape_to(rows, layout.result, where_);
+    Layout layout = matrix_of(mapped, axes);
+    while (frontend::extent_of(layout.matrix, layout.axis) != ir::Dim(1))
+      layout.matrix = combine(layout.matrix, layout.axis, expression);
+    return frontend::reshape_to(layout.matrix, layout.result, where_);
   }
 
   NodeRef identity(const std::string& expression, const ir::Shape& result) const {
@@ -85,20 +87,20 @@ class ReductionCall {
       operation =
           fmt::format("const ::heddle_user::Indexer {0}{{0, {0}_size}}; ", indexer) + operation;
     }
-    return frontend::record_user_map({.name = kernel_.name,
-                                      .operation = operation,
-                                      .preamble = kernel_.preamble,
-                                      .inputs = inputs,
-                                      .outputs = kernel_.outputs(types_),
-                                      .types = types_.letters(),
-                                      .operands = nodes},
-                                     where_);
+    return frontend::record_user_calls(frontend::user_calls({.name = kernel_.name,
+                                                             .operation = operation,
+                                                             .preamble = kernel_.preamble,
+                                                             .inputs = inputs,
+                                                             .outputs = kernel_.outputs(types_),
+                                                             .types = types_.letters()}),
+                                       nodes, where_);
   }
 
  private:
-  /// Arrays whose reduced axes are one axis, the first, and the shape of the whole result.
+  /// A matrix whose `axis` is all the reduced axes, and the shape of the whole result.
   struct Layout {
-    NodeRef rows;
+    NodeRef matrix;
+    std::int64_t axis = 0;
     ir::Shape result;
   };
 
@@ -106,14 +108,13 @@ class ReductionCall {
                  std::vector<ir::UserFunction::Parameter> inputs,
                  std::vector<NodeRef> operands) const {
     const std::string name = fmt::format("{}_{}", kernel_.name, what);
-    return frontend::record_user_map({.name = name,
-                                      .operation = operation,
-                                      .preamble = kernel_.preamble,
-                                      .inputs = std::move(inputs),
-                                      .outputs = {{"_value", dtype_}},
-                                      .types = types_.letters(),
-                                      .operands = std::move(operands)},
-                                     where_)
+    return frontend::record_user_calls(frontend::user_calls({.name = name,
+                                                             .operation = operation,
+                                                             .preamble = kernel_.preamble,
+                                                             .inputs = std::move(inputs),
+                                                             .outputs = {{"_value", dtype_}},
+                                                             .types = types_.letters()}),
+                                       operands, where_)
         .front();
   }
 
@@ -133,44 +134,46 @@ class ReductionCall {
     return std::nullopt;
   }
 
-  Layout in_front(const NodeRef& mapped, const std::vector<std::int64_t>& axes) const {
+  /// The last axis stays last, so that neighbouring threads read neighbouring elements.
+  Layout matrix_of(const NodeRef& mapped, const std::vector<std::int64_t>& axes) const {
     Layout layout;
     layout.result = mapped->shape;
-    ir::Dim count = 1;
-    std::vector<std::int64_t> order = axes;
-    ir::Shape rest;
-    for (std::int64_t axis = 0; axis < frontend::rank_of(mapped); ++axis) {
-      if (std::ranges::find(axes, axis) == axes.end()) {
-        order.push_back(axis);
-        rest.push_back(frontend::extent_of(mapped, axis));
-        continue;
-      }
-      count *= frontend::extent_of(mapped, axis);
-      layout.result[static_cast<std::size_t>(axis)] = 1;
+    const std::int64_t rank = frontend::rank_of(mapped);
+    ir::Dim count = 1, kept = 1;
+    std::vector<std::int64_t> order;
+    for (std::int64_t axis = 0; axis < rank; ++axis) {
+      const bool is_reduced = std::ranges::find(axes, axis) != axes.end();
+      (is_reduced ? count : kept) *= frontend::extent_of(mapped, axis);
+      if (is_reduced) layout.result[static_cast<std::size_t>(axis)] = 1;
+      if (!is_reduced) order.push_back(axis);
     }
-    rest.insert(rest.begin(), count);
-    layout.rows = frontend::reshape_to(frontend::permute(mapped, order, where_), rest, where_);
+    layout.axis = std::ranges::find(axes, rank - 1) != axes.end() ? 1 : 0;
+    order.insert(layout.axis == 1 ? order.end() : order.begin(), axes.begin(), axes.end());
+    const ir::Shape shape = layout.axis == 1 ? ir::Shape{kept, count} : ir::Shape{count, kept};
+    layout.matrix = frontend::reshape_to(frontend::permute(mapped, order, where_), shape, where_);
     return layout;
   }
 
-  /// One level of the tree: every `radix` rows become one; the rows that remain go to the next.
-  NodeRef combine(const NodeRef& rows, const std::string& expression) const {
-    const std::int64_t count = rows->shape[0].constant(), together = std::min(count, radix);
+  /// One level of the tree: every `radix` elements along the axis become one; those that remain go
+  /// to the next.
+  NodeRef combine(const NodeRef& matrix, std::int64_t axis, const std::string& expression) const {
+    const std::int64_t count = frontend::extent_of(matrix, axis).constant();
+    const std::int64_t together = std::min(count, radix);
     const std::int64_t made = count / together, left = count - made * together;
     std::vector<ir::UserFunction::Parameter> inputs;
     std::vector<NodeRef> nodes;
     std::string operation = fmt::format("{} a = _x0, b = _x0; (void)b;", "decltype(_value)");
     for (std::int64_t k = 0; k < together; ++k) {
-      nodes.push_back(frontend::slice_along(rows, 0, k * made, made, 1, where_));
+      nodes.push_back(frontend::slice_along(matrix, axis, k * made, made, 1, where_));
       inputs.push_back({fmt::format("_x{}", k)});
       if (k > 0) operation += fmt::format(" b = _x{}; a = ({});", k, expression);
     }
     operation += " _value = a";
     const NodeRef combined = record("reduce", operation, std::move(inputs), std::move(nodes));
     if (left == 0) return combined;
-    const NodeRef others = frontend::slice_along(rows, 0, count - left, left, 1, where_);
+    const NodeRef others = frontend::slice_along(matrix, axis, count - left, left, 1, where_);
     ir::Attributes along;
-    along.axes = {0};
+    along.axes = {axis};
     return frontend::record(ir::Op::concatenate, {combined, others}, along, where_);
   }
 
