@@ -94,8 +94,7 @@ class UncompiledKernels {
     if (claim == own || !claim_.compare_exchange_strong(claim, own, std::memory_order_relaxed))
       return;
     try {
-      if (const std::optional<ProgramImage> image = deferred_->compile(Lookup::cached))
-        load(*image);
+      load();
     } catch (const Interrupted&) {
       claim_.store(0, std::memory_order_relaxed);
       throw;
@@ -112,12 +111,21 @@ class UncompiledKernels {
     return blocks ? blocked->nanoseconds(nullptr, *blocks) : 0;
   }
 
-  void load(const ProgramImage& image) {
-    try {
-      compiled_ = std::make_shared<CompiledKernels>(image);
-    } catch (const LoadFailure&) {  // what was in the cache
-      compiled_ = std::make_shared<CompiledKernels>(*deferred_->compile(Lookup::anew));
+  /// Compiles again, once, if what is in the cache does not load.
+  void load() {
+    std::unique_ptr<CompiledKernels> made;
+    for (const Lookup lookup : {Lookup::cached, Lookup::anew}) {
+      const std::optional<ProgramImage> image = deferred_->compile(lookup);
+      if (!image) return;
+      try {
+        made = std::make_unique<CompiledKernels>(*image);
+        break;
+      } catch (const LoadFailure&) {
+        if (lookup == Lookup::anew) throw;
+      }
     }
+    const ir::ForkSection section;
+    compiled_ = std::move(made);
     ready_.store(compiled_.get(), std::memory_order_release);
   }
 
@@ -127,7 +135,7 @@ class UncompiledKernels {
   std::atomic<double> work_ = 0;
   /// 1 + the fork generation in which the kernels are, or were, compiled; 0: they were not.
   std::atomic<std::uint64_t> claim_ = 0;
-  std::shared_ptr<const CompiledKernels> compiled_;  ///< set once, by the thread of the claim
+  std::unique_ptr<const CompiledKernels> compiled_;  ///< set once, by the thread of the claim
   std::atomic<const CompiledKernels*> ready_ = nullptr;
 };
 
