@@ -1,5 +1,8 @@
 #include "heddle/take.h"
 
+#include <cstdint>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
@@ -84,8 +87,9 @@ void refuse_in_trace(std::string_view op, const Site& site) {
 }
 
 /// The computed cumulative sums of integers (1-d, at least one), and the last of them.
-std::pair<NodeRef, std::int64_t> running_sums(const NodeRef& node, const OpRecorder& on) {
-  const NodeRef sums = on.reduce(Op::cumsum, on.cast(node, DType::i64), {0});
+std::pair<NodeRef, std::int64_t> running_sums(const NodeRef& node, DType dtype,
+                                              const OpRecorder& on) {
+  const NodeRef sums = on.reduce(Op::cumsum, on.cast(node, dtype), {0});
   const Array computed = Access::make(sums);
   computed.eval();
   return {sums, computed(-1).item<std::int64_t>(on.site)};
@@ -125,10 +129,14 @@ std::vector<NodeRef> frontend::nonzero_indices(std::string_view op, const NodeRe
   const NodeRef flat = on.flat(on.cast(mask, DType::boolean));
   NodeRef positions = on.places(0);
   if (!(flat->shape[0] == ir::Dim(0))) {
-    const auto [ranks, count] = running_sums(flat, on);
+    const ir::Dim length = flat->shape[0];
+    const bool is_short =
+        length.is_constant() && length.constant() <= std::numeric_limits<std::int32_t>::max();
+    const DType dtype = is_short ? DType::i32 : DType::i64;
+    const auto [ranks, count] = running_sums(flat, dtype, on);
     // Each selected index goes to the position given by its rank; the others go nowhere.
-    const NodeRef rank = on(Op::subtract, ranks, record_constant(DType::i64, 1));
-    const NodeRef target = on(Op::select, flat, rank, on.extent(count));
+    const NodeRef rank = on(Op::subtract, ranks, record_constant(dtype, 1));
+    const NodeRef target = on(Op::select, flat, rank, on.cast(on.extent(count), dtype));
     positions = on.scatter_add(on.places(flat->shape[0]), target, count);
   }
   if (mask->shape.empty()) return {positions};
@@ -301,7 +309,7 @@ Array repeat(const Operand& x, const Array& counts, std::optional<std::int64_t> 
   if (node->shape[place] == ir::Dim(0)) return Access::make(node);
   if (min({Access::make(each), site}).item<std::int64_t>(site) < 0)
     throw ValueError(at("repeat: counts must not be negative", site));
-  const auto [ends, total] = running_sums(each, on);
+  const auto [ends, total] = running_sums(each, DType::i64, on);
   // Put a 1 where each slice begins; the cumulative sum is then the slice's number + 1.
   const NodeRef one = frontend::record_constant(DType::i64, 1);
   const NodeRef marks = on.scatter_add(one, on(Op::subtract, ends, each), total);
