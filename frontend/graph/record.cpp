@@ -187,10 +187,10 @@ NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attribute
 }  // namespace
 
 NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site) {
-  ir::Type type = op == ir::Op::result ? type_of_result(*operands[0], attributes.index)
-                                       : located(site, [&] {
-                                           return ir::infer(op, types_of(operands), attributes);
-                                         });
+  ir::Type type =
+      op == ir::Op::result
+          ? type_of_result(*operands[0], attributes.index)
+          : located(site, [&] { return ir::infer(op, types_of(operands), attributes); });
   return record_typed(op, operands, std::move(attributes), std::move(type), site);
 }
 
@@ -206,13 +206,13 @@ std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attribut
                                  Site site) {
   std::vector<ir::Type> types =
       located(site, [&] { return ir::infer_results(types_of(operands), attributes); });
-  std::vector<NodeRef> results = {record_typed(ir::Op::call, operands, std::move(attributes),
-                                               std::move(types.front()), site)};
+  std::vector<NodeRef> results = {
+      record_typed(ir::Op::call, operands, std::move(attributes), std::move(types.front()), site)};
   for (std::size_t i = 1; i < types.size(); ++i) {
     ir::Attributes which;
     which.index = static_cast<std::uint32_t>(i);
-    results.push_back(
-        record_typed(ir::Op::result, {&results[0], 1}, std::move(which), std::move(types[i]), site));
+    results.push_back(record_typed(ir::Op::result, {&results[0], 1}, std::move(which),
+                                   std::move(types[i]), site));
   }
   return results;
 }

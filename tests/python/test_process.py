@@ -2,6 +2,7 @@
 
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,14 @@ import numpy as np
 import pytest
 
 import heddle as hd
+from heddle import _heddle
 from processes import is_running, slow_compiler, start, until
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="nm lists what a library exports")
+def test_the_module_exports_nothing_else():
+    listed = subprocess.run(["nm", "-D", "--defined-only", _heddle.__file__], capture_output=True, text=True, check=True)
+    assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__heddle"]
 
 
 def test_keyboard_interrupt_while_compiling():

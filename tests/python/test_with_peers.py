@@ -1,6 +1,8 @@
 """PyTorch, JAX and Numba on the CPU, where they are installed: memory that is shared both ways."""
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -124,6 +126,14 @@ def test_jax_what_jax_copies_does_not_follow_writes(jax):
     copy = jax.numpy.asarray(x)
     x += 1
     np.testing.assert_array_equal(copy, np.arange(8.0))
+
+
+@pytest.mark.parametrize("peer", ["torch", "jax", "cupy", "numba"])
+def test_peers_load_after_heddle(peer):
+    pytest.importorskip(peer)
+    program = f"import heddle, {peer}; print(float(heddle.ones(3).sum()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200, check=False)
+    assert (done.returncode, done.stdout) == (0, "3.0\n"), done.stderr
 
 
 def test_jax_shapes(jax):

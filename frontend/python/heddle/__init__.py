@@ -11,6 +11,8 @@ the host, into few kernels that minimise memory traffic. The kernels are kept in
 import importlib
 import sys
 
+import numpy  # noqa: F401: before _heddle, after which PyTorch 2.11 did not load on Ubuntu 24.04
+
 from heddle import _heddle
 from heddle._heddle import *  # noqa: F401,F403
 from heddle import exceptions, lib
