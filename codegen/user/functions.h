@@ -37,12 +37,58 @@ HD_SCALAR float rcbrtf(float x) { return 1 / ::cbrtf(x); }
 HD_SCALAR double rcbrt(double x) { return 1 / ::cbrt(x); }
 HD_SCALAR float exp10f(float x) { return ::powf(10, x); }
 HD_SCALAR double exp10(double x) { return ::pow(10, x); }
-HD_SCALAR float sinpif(float x) { return static_cast<float>(::sin(3.14159265358979323846 * x)); }
-HD_SCALAR double sinpi(double x) { return ::sin(3.14159265358979323846 * ::fmod(x, 2)); }
-HD_SCALAR float cospif(float x) { return static_cast<float>(::cos(3.14159265358979323846 * x)); }
-HD_SCALAR double cospi(double x) { return ::cos(3.14159265358979323846 * ::fmod(x, 2)); }
+// Exact at multiples of 0.5.
+HD_SCALAR double sinpi(double x) {
+  double r = ::remainder(x, 2);
+  if (::fabs(r) > 0.5) r = ::copysign(1.0, r) - r;
+  return ::sin(3.14159265358979323846 * r);
+}
+HD_SCALAR double cospi(double x) {
+  return ::sin(3.14159265358979323846 * (0.5 - ::fabs(::remainder(x, 2))));
+}
+HD_SCALAR float sinpif(float x) { return static_cast<float>(sinpi(x)); }
+HD_SCALAR float cospif(float x) { return static_cast<float>(cospi(x)); }
+// Approximations (in the tails Abramowitz and Stegun 26.2.23), and Halley's steps.
+HD_SCALAR double inverse_erf_near_zero(double y) {
+  double x = 0.88622692545275801365 * y;
+  for (int step = 0; step < 4; ++step) {
+    const double error = ::erf(x) - y;
+    x -= error / (1.12837916709551257390 * ::exp(-x * x) + x * error);
+  }
+  return x;
+}
+HD_SCALAR double erfcinv(double y) {
+  if (!(y > 0 && y < 2)) return y == 0 ? INFINITY : y == 2 ? -INFINITY : NAN;
+  if (y >= 0.5 && y <= 1.5) return inverse_erf_near_zero(1 - y);
+  const double tail = y < 1 ? y : 2 - y, t = ::sqrt(-2 * ::log(tail / 2));
+  double x = -0.70711 * ((2.30753 + t * 0.27061) / (1 + t * (0.99229 + t * 0.04481)) - t);
+  for (int step = 0; step < 3; ++step) {
+    const double error = ::erfc(x) - tail;
+    const double slope = 1.12837916709551257390 * ::exp(-x * x) - x * error;
+    if (slope != 0) x += error / slope;
+  }
+  return y < 1 ? x : -x;
+}
+HD_SCALAR double erfinv(double y) {
+  if (::fabs(y) > 0.5) return y > 0 ? erfcinv(1 - y) : -erfcinv(1 + y);
+  return y == y ? inverse_erf_near_zero(y) : y;
+}
+HD_SCALAR double erfcx(double x) {
+  if (x > 25) {
+    const double r = 1 / (x * x);
+    const double smaller = r * (1.875 - r * (6.5625 - r * 29.53125));
+    return 0.56418958354775628695 / x * (1 - r * (0.5 - r * (0.75 - smaller)));
+  }
+  const double square = x * x, rounding = ::fma(x, x, -square);
+  return ::exp(square) * ::erfc(x) * (1 + rounding);
+}
 HD_SCALAR double normcdf(double x) { return 0.5 * ::erfc(-x * 0.70710678118654752440); }
+HD_SCALAR double normcdfinv(double p) { return -1.41421356237309504880 * erfcinv(2 * p); }
+HD_SCALAR float erfcinvf(float y) { return static_cast<float>(erfcinv(y)); }
+HD_SCALAR float erfinvf(float y) { return static_cast<float>(erfinv(y)); }
+HD_SCALAR float erfcxf(float x) { return static_cast<float>(erfcx(x)); }
 HD_SCALAR float normcdff(float x) { return static_cast<float>(normcdf(x)); }
+HD_SCALAR float normcdfinvf(float p) { return static_cast<float>(normcdfinv(p)); }
 HD_SCALAR float fdividef(float a, float b) { return a / b; }
 HD_SCALAR float __fdividef(float a, float b) { return a / b; }
 HD_SCALAR float __expf(float x) { return ::expf(x); }

@@ -229,6 +229,29 @@ def test_functions_of_cuda():
           np.array([131, 329, 3200], np.int32))
 
 
+@pytest.mark.parametrize("name, function, low, high", [
+    ("erfcinv", "erfcinv", 1e-290, 2), ("erfinv", "erfinv", -1, 1), ("normcdfinv", "ndtri", 1e-290, 1),
+    ("erfcx", "erfcx", -20, 60)])
+def test_inverse_and_scaled_error_functions(name, function, low, high):
+    special = pytest.importorskip("scipy.special")
+    small = np.concatenate([10.0 ** -np.arange(0, 280, 7.0), [0.49, 0.5, 0.51, 1.5, 25, 25.01]])
+    x = np.concatenate([np.linspace(low, high, 2000), small, -small])
+    for dtype in (np.float64, np.float32):
+        given = x[(x >= low) & (x <= high)].astype(dtype)
+        kernel = hd.ElementwiseKernel("T x", "T y", f"y = {name}(x)", name)
+        check(kernel(hd.asarray(given)), getattr(special, function)(given), ulp=300)
+    ends = hd.array([0.0, 2.0, -1.0, 3.0, np.nan])
+    given = hd.ElementwiseKernel("T x", "T y, T z", "y = erfcinv(x); z = erfinv(x - 1)", "ends")(ends)
+    for found, expected in zip(given, (special.erfcinv(ends.get()), special.erfinv(ends.get() - 1))):
+        np.testing.assert_array_equal(found.get(), expected)
+
+
+def test_multiples_of_half_a_turn():
+    x = hd.array([0.5, 1.5, 1.0, 2.0, -0.5, 3e15 + 0.5, 0.0])
+    sine, cosine = hd.ElementwiseKernel("T x", "T s, T c", "s = sinpi(x); c = cospi(x)", "turns")(x)
+    assert sine.tolist() == [1, -1, 0, 0, -1, 1, 0] and cosine.tolist() == [0, 0, -1, 1, 0, 0, 1]
+
+
 def test_preamble_and_text_around_the_operation():
     kernel = hd.ElementwiseKernel(
         "T x", "T y", "if (x < 0) continue;\ny = twice(x) + offset", "around", loop_prep="T offset = 3",
