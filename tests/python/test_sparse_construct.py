@@ -126,3 +126,11 @@ def test_files_that_are_not_matrices(tmp_path):
 def test_failing_builders(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+def test_formats_that_are_missing_say_what_to_do():
+    with pytest.raises(AttributeError, match="scipy.sparse.lil_matrix"):
+        sparse.lil_matrix  # noqa: B018
+    with pytest.raises(AttributeError, match=r"x.get\(\).todok\(\)"):
+        sparse.eye_array(3).todok()
+    assert not hasattr(sparse.eye_array(3), "tolil") and not hasattr(sparse, "dok_array")

@@ -20,6 +20,17 @@ from heddle.sparse._files import load_npz, save_npz
 
 segment_sum = _heddle._sparse.segment_sum
 
+_CHANGED_BY_ELEMENT = ("lil_array", "lil_matrix", "dok_array", "dok_matrix")
+
+
+def __getattr__(name):
+    if name in _CHANGED_BY_ELEMENT:
+        raise AttributeError(
+            f"hd.sparse has no {name}, whose elements are set one by one: make it with scipy.sparse.{name} "
+            "and pass it to hd.sparse.csr_array, or collect (data, (row, col)) for hd.sparse.coo_array")
+    raise AttributeError(f"module 'heddle.sparse' has no attribute '{name}'")
+
+
 __all__ = ["block_array", "block_diag", "bmat", "bsr_array", "bsr_matrix", "coo_array", "coo_matrix",
            "csc_array", "csc_matrix", "csgraph", "csr_array", "csr_matrix", "dia_array", "dia_matrix",
            "diags", "diags_array", "eye", "eye_array", "find", "hstack", "identity", "issparse",

@@ -143,6 +143,12 @@ class SparseBase:
         """Blocks of compressed rows."""
         return self._class("bsr")(self.tocsr(copy=copy), blocksize=blocksize)
 
+    def __getattr__(self, name):
+        if name in ("tolil", "todok"):
+            raise AttributeError(f"hd.sparse has no formats whose elements are set one by one; x.get().{name}() is "
+                                 "SciPy's object")
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
     def todia(self, copy=False):
         """Diagonals. Evaluates, and waits for their number."""
         return self.tocoo(copy=copy).todia(copy=False)
