@@ -200,3 +200,28 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "needs SciPy" in done.stdout
+
+
+@pytest.mark.parametrize("solver", ["cg", "bicgstab", "gmres", "minres"])
+def test_factors_as_preconditioners(solver):
+    # On a CPU the loop goes step by step, with values: SuperLU solves faster than a recorded loop.
+    line, one = scipy_sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(16, 16)), scipy_sparse.eye_array(16)
+    reference = scipy_sparse.csc_array(scipy_sparse.kron(line, one) + scipy_sparse.kron(one, line))
+    a, b = sparse.csc_array(reference), np.random.default_rng(3).random(256)
+    factors, calls = ours.spilu(sparse.csc_array(reference.multiply(abs(reference) > 2)), drop_tol=0.1), []
+
+    def solve(v):
+        calls.append(1)
+        return factors.solve(v)
+
+    preconditioner = ours.LinearOperator(a.shape, solve)
+    function = getattr(ours, solver)
+    x, info = function(a, hd.asarray(b), M=preconditioner, rtol=1e-10)
+    assert info == 0
+    np.testing.assert_allclose(reference @ x.get(), b, atol=1e-6)
+    on_cpu = hd.device() == "cpu"
+    assert (len(calls) > 5) == on_cpu
+    calls.clear()
+    jitted, _ = hd.jit(lambda b: function(a, b, M=preconditioner, rtol=1e-10))(hd.asarray(b))
+    assert len(calls) <= 5  # traced
+    np.testing.assert_allclose(jitted.get(), x.get(), atol=1e-6)

@@ -7,6 +7,7 @@ from heddle import _heddle
 from heddle.sparse._base import CLASSES, as_sparse, issparse
 from heddle.sparse._inputs import is_scipy
 from heddle.sparse.linalg._levels import TriangularSolver
+from heddle.sparse.linalg._systems import ask_for_values
 
 _sparse = _heddle._sparse
 _COLUMNS_AT_ONCE = 256  # right sides that are dense at the same time, where b is sparse
@@ -96,7 +97,8 @@ class SuperLU:
         """Solves A x = b; A.T x = b for trans "T", and A.H x = b for "H". b is [n] or [n, k].
 
         On a GPU, and inside of jit and of loops, this is two loops on the device, which compute rows
-        that do not need each other at once. Otherwise SuperLU solves the system on the CPU. Raises
+        that do not need each other at once. Otherwise SuperLU solves the system on the CPU, also for
+        cg and the other solvers, which then go step by step. Raises
         ValueError for shapes that do not fit and another trans, DTypeError for a b that cannot be
         cast to the dtype of the factors.
         """
@@ -109,6 +111,8 @@ class SuperLU:
             raise _heddle.DTypeError(f"solve: b is {b.dtype}, which cannot be cast to {self.dtype}, the "
                                      "dtype of the factors")
         b = b.astype(self.dtype)
+        if _sparse.is_tracing() and self._device == "cpu":
+            ask_for_values()
         if _sparse.is_tracing() or self._device != "cpu":
             return self._solve_on_device(b, trans)
         return self._array(self._factor.solve(hd.asnumpy(b), trans))

@@ -112,11 +112,9 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     state = {"cycles": hd.asarray(0), "x": x, "r": r, "size": length(r),
              "factor": hd.ones_like(b_norm), "goal": scale * hd.minimum(limit / safe_norm, 1.0),
              "stuck": hd.asarray(False)}
-    if callback is None:
-        state = hd.while_loop(outside, cycle, state)
-    else:
-        while bool(outside(state)):
-            state = cycle(state)
-            if callback_type == "x":
-                callback(state["x"])
+    def report_cycle(state):
+        if callback_type == "x":
+            callback(state["x"])
+
+    state = run(outside, cycle, state, None if callback is None else report_cycle)
     return state["x"], status(hd.where(state["size"] <= limit, 0, maxiter))

@@ -1,5 +1,7 @@
 """What the solvers share: their arguments, their loops, and what they return."""
 
+import contextvars
+
 import heddle as hd
 from heddle import _heddle
 from heddle.sparse.linalg._operators import aslinearoperator
@@ -52,14 +54,38 @@ def length(x):
     return hd.sqrt(hd.sum(hd.real(x * hd.conj(x))))
 
 
+class _StepByStep(Exception):
+    """A loop that is recorded runs faster step by step, with values."""
+
+
+_MAY_STEP = contextvars.ContextVar("whether the loop that is recorded may run step by step", default=False)
+
+
+def ask_for_values():
+    """For what is recorded, but is faster with values: if it is part of a loop of run() that does not
+    belong to a traced function, that loop runs step by step instead."""
+    if _MAY_STEP.get():
+        raise _StepByStep
+
+
 def run(condition, step, state, callback=None):
-    """while condition(state): state = step(state). On the device, without waits; with a callback,
-    step by step."""
-    if callback is None:
+    """while condition(state): state = step(state). On the device, without waits; step by step with a
+    callback, and if a step asks for values."""
+    if callback is None and _sparse.is_tracing():
         return hd.while_loop(condition, step, state)
+    if callback is None:
+        before = _MAY_STEP.set(True)
+        try:
+            return hd.while_loop(condition, step, state)
+        except _StepByStep:
+            pass
+        finally:
+            _MAY_STEP.reset(before)
     while bool(condition(state)):
         state = step(state)
-        callback(state)
+        hd.eval(*state.values())  # so that every step runs the same programs
+        if callback is not None:
+            callback(state)
     return state
 
 
