@@ -163,6 +163,41 @@ def test_components(density):
     assert sparse.csgraph.connected_components(graph, return_labels=False) == wanted
 
 
+@pytest.mark.parametrize("normed", [False, True])
+@pytest.mark.parametrize("symmetrized", [False, True])
+@pytest.mark.parametrize("use_out_degree", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex128"])
+def test_laplacian(normed, symmetrized, use_out_degree, dtype):
+    rng = np.random.default_rng(6)
+    graph = scipy_sparse.random_array((30, 30), density=0.1, rng=rng).tocsr() * 9
+    graph.data = np.ceil(graph.data)
+    graph = graph.astype(dtype)
+    options = {"normed": normed, "symmetrized": symmetrized, "use_out_degree": use_out_degree}
+    for given in (graph.tocoo(), graph.toarray(), scipy_sparse.csr_matrix(graph)):
+        expected, wanted = graphs.laplacian(given.copy(), return_diag=True, **options)
+        expected = expected if isinstance(expected, np.ndarray) else expected.toarray()
+        ours, degrees = sparse.csgraph.laplacian(given, return_diag=True, **options)
+        is_dense = isinstance(given, np.ndarray)
+        assert isinstance(ours, hd.Array) == is_dense and str(ours.dtype) == str(expected.dtype)
+        tolerance = 1e-5 if dtype == "float32" else 1e-12
+        np.testing.assert_allclose(hd.asnumpy(ours if is_dense else ours.toarray()), expected, atol=tolerance)
+        np.testing.assert_allclose(hd.asnumpy(degrees), wanted, rtol=tolerance)
+        v = rng.random((30, 2)).astype(expected.dtype)
+        for form in ("function", "lo"):
+            made = sparse.csgraph.laplacian(given, form=form, **options)
+            found = made(hd.asarray(v)) if form == "function" else made @ hd.asarray(v)
+            np.testing.assert_allclose(hd.asnumpy(found), expected @ v, atol=60 * tolerance)
+
+
+def test_laplacians_that_are_refused():
+    with pytest.raises(ValueError, match="must be square"):
+        sparse.csgraph.laplacian(hd.ones((2, 3)))
+    with pytest.raises(ValueError, match="form must be"):
+        sparse.csgraph.laplacian(hd.ones((2, 2)), form="matrix")
+    jitted = hd.jit(lambda a: sparse.csgraph.laplacian(a, normed=True))
+    np.testing.assert_allclose(hd.asnumpy(jitted(hd.ones((3, 3)))), graphs.laplacian(np.ones((3, 3)), normed=True))
+
+
 @pytest.mark.parametrize("density", [0.0, 0.004, 0.01, 0.1])
 def test_strong_components(density):
     graph = scipy_sparse.random_array((150, 150), density=density, rng=np.random.default_rng(5)).tocsr()
