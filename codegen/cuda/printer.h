@@ -36,8 +36,10 @@ class CudaPrinter {
   std::string tile_place(const std::string& across, const std::string& along) const;
 
   void rows();
-  /// Declares the `row` and the `lane` of this thread, of those of `block`.
+  /// Declares the thread's `row` and its `lane` in that row. `block` is the text of the block's
+  /// index.
   void thread_row(const std::string& block);
+  /// Prints all that is done for `row`: the reductions, and the stores of results.
   void one_row();
   void row_values(int stage);
   void row_stage(int stage);
@@ -123,10 +125,11 @@ class CudaPrinter {
   bool folds(const passes::Reduction& reduction) const;
   bool folds(int stage) const;
   void fold_states(int stage);
-  /// Opens the loop over r, from `first` in steps of `stride` (of each of `lanes_`). close_row_loop
-  /// closes this loop, or the loop over held elements, whose first statement is printed by
-  /// fold_held.
+  /// Opens the loop over r, from `first` in steps of `stride`, times `lanes_` if that is set.
+  /// close_row_loop closes this loop, or the loop over held elements, whose first statement is
+  /// printed by fold_held.
   void open_row_loop(int stage, const std::string& first, int stride);
+  /// The text of `steps`, times `lanes_` if that is set.
   std::string of_each_lane(int steps) const;
   void close_row_loop(int stage);
   void fold_held(int stage);
@@ -139,7 +142,8 @@ class CudaPrinter {
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
-  std::string lanes_;                 ///< the name of the number of a row's threads; else empty
+  std::string lanes_;                 ///< the kernel's constant with the number of a row's
+                                      ///< threads; empty if the plan's number holds for all rows
   std::vector<std::string> lane_of_;  ///< for each instruction: if it is a lane of a vector load,
                                       ///< the text that reads this lane; else empty
   std::vector<std::vector<std::string>> tables_;  ///< items: for each routine, its tables' names

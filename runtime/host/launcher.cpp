@@ -16,6 +16,7 @@
 #include "runtime/host/blocks/block_kernel.h"
 #include "runtime/host/module.h"
 #include "runtime/launch/load_module.h"
+#include "runtime/launch/prepared.h"
 
 namespace heddle::runtime::host {
 
@@ -49,18 +50,6 @@ void tell_failure(const std::exception& failure) {
   const std::string_view text = failure.what();
   if (!told.exchange(true)) return log().warn("{} Its kernels go on uncompiled.", text);
   log().debug("Kernels go on uncompiled: {}", text.substr(0, text.find('\n')));
-}
-
-/// The blocks of a step, if no extent is symbolic.
-std::optional<std::int64_t> constant_blocks(const passes::KernelStep& step) {
-  std::int64_t blocks = 1;
-  for (const passes::GridExtent& extent : step.grid) {
-    if (!extent.elements.is_constant()) return std::nullopt;
-    const std::int64_t wanted =
-        (extent.elements.constant() + extent.per_block - 1) / extent.per_block;
-    blocks *= std::max<std::int64_t>(extent.most == 0 ? wanted : std::min(wanted, extent.most), 0);
-  }
-  return blocks;
 }
 
 /// Runs kernels uncompiled, and compiles all of them once that pays.
@@ -104,11 +93,14 @@ class UncompiledKernels {
   }
 
  private:
+  /// The estimated work of a step, in nanoseconds; 0 where extents are symbolic.
   double work_of(const passes::KernelStep* step) const {
     const BlockKernel* const blocked = step == nullptr ? nullptr : kernel(step->kernel);
-    if (blocked == nullptr || blocked->constant_sizes.empty()) return 0;
-    const std::optional<std::int64_t> blocks = constant_blocks(*step);
-    return blocks ? blocked->nanoseconds(nullptr, *blocks) : 0;
+    const bool is_known = blocked != nullptr && !blocked->constant_sizes.empty() &&
+                          std::ranges::all_of(step->grid, [](const passes::GridExtent& extent) {
+                            return extent.elements.is_constant();
+                          });
+    return is_known ? blocked->nanoseconds(nullptr, prepare_kernel(*step, {}).blocks) : 0;
   }
 
   /// Compiles again, once, if what is in the cache does not load.

@@ -189,13 +189,27 @@ def test_laplacian(normed, symmetrized, use_out_degree, dtype):
             np.testing.assert_allclose(hd.asnumpy(found), expected @ v, atol=60 * tolerance)
 
 
+def test_laplacians_of_bool_empty_and_traced_graphs():
+    edges = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
+    for given in (hd.asarray(edges == 1), sparse.csr_array(edges == 1)):
+        for normed in (False, True):
+            made = sparse.csgraph.laplacian(given, normed=normed)
+            made = made if isinstance(made, hd.Array) else made.toarray()
+            assert made.dtype == hd.float64
+            np.testing.assert_allclose(made.get(), graphs.laplacian(edges * 1.0, normed=normed))
+    assert sparse.csgraph.laplacian(hd.zeros((0, 0))).shape == (0, 0)
+    assert sparse.csgraph.laplacian(sparse.csr_array((0, 0))).shape == (0, 0)
+    jitted = hd.jit(lambda a: sparse.csgraph.laplacian(a).toarray())
+    np.testing.assert_allclose(jitted(sparse.csr_array(edges * 2.0)).get(), graphs.laplacian(edges * 2.0))
+    jitted = hd.jit(lambda a: sparse.csgraph.laplacian(a, normed=True))
+    np.testing.assert_allclose(hd.asnumpy(jitted(hd.ones((3, 3)))), graphs.laplacian(np.ones((3, 3)), normed=True))
+
+
 def test_laplacians_that_are_refused():
     with pytest.raises(ValueError, match="must be square"):
         sparse.csgraph.laplacian(hd.ones((2, 3)))
     with pytest.raises(ValueError, match="form must be"):
         sparse.csgraph.laplacian(hd.ones((2, 2)), form="matrix")
-    jitted = hd.jit(lambda a: sparse.csgraph.laplacian(a, normed=True))
-    np.testing.assert_allclose(hd.asnumpy(jitted(hd.ones((3, 3)))), graphs.laplacian(np.ones((3, 3)), normed=True))
 
 
 @pytest.mark.parametrize("density", [0.0, 0.004, 0.01, 0.1])

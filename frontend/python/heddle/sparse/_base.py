@@ -145,8 +145,8 @@ class SparseBase:
 
     def __getattr__(self, name):
         if name in ("tolil", "todok"):
-            raise AttributeError(f"hd.sparse has no formats whose elements are set one by one; x.get().{name}() is "
-                                 "SciPy's object")
+            raise AttributeError("hd.sparse has no formats whose elements are set one by one; "
+                                 f"x.get().{name}() is SciPy's object")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def todia(self, copy=False):

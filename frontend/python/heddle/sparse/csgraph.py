@@ -21,8 +21,8 @@ def laplacian(csgraph, normed=False, return_diag=False, use_out_degree=False, *,
     takes the matrix and its conjugate transpose together. form is "array" for a matrix of the kind of
     the graph (a sparse one is CSR), "function" for a function of a vector or matrix, "lo" for a
     LinearOperator. With return_diag the result is (laplacian, diagonal): D, or its square roots, 1 for
-    those that are 0. The graph is never changed, whatever `copy` is. Raises ValueError for a matrix
-    that is not square and for another form.
+    those that are 0. The graph is never changed, whatever `copy` is. bool becomes float64, and so do
+    integers if normed. Raises ValueError for a matrix that is not square and for another form.
 
     >>> hd.sparse.csgraph.laplacian(hd.ones((3, 3))).tolist()
     """
@@ -32,7 +32,7 @@ def laplacian(csgraph, normed=False, return_diag=False, use_out_degree=False, *,
     graph = as_sparse(csgraph) if is_sparse else hd.asarray(csgraph)
     if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
         raise ValueError(f"laplacian: the graph must be square, not {graph.shape}")
-    if normed and graph.dtype.kind in "iu":
+    if graph.dtype.kind == "b" or normed and graph.dtype.kind in "iu":
         graph = graph.astype(hd.float64)
     if symmetrized:
         graph = graph + graph.T.conj()

@@ -112,8 +112,9 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     that less likely, and lobpcg, which starts from several, finds them.
 
     The iteration is one loop on the device, which waits once, at the end; with sigma on a CPU it waits
-    in each step. Inside jit a result that did not converge is returned as it is. Raises ValueError for bad arguments, TypeError if k is not less
-    than the extent of A, ArpackNoConvergence, and NotImplementedError for M and other modes.
+    in each step. Inside jit a result that did not converge is returned as it is. Raises ValueError for
+    bad arguments, TypeError if k is not less than the extent of A, ArpackNoConvergence, and
+    NotImplementedError for M and other modes.
 
     >>> w, x = hd.sparse.linalg.eigsh(hd.sparse.diags([float(i) for i in range(9)]), k=2)
     """

@@ -97,8 +97,8 @@ class SuperLU:
         """Solves A x = b; A.T x = b for trans "T", and A.H x = b for "H". b is [n] or [n, k].
 
         On a GPU, and inside of jit and of loops, this is two loops on the device, which compute rows
-        that do not need each other at once. Otherwise SuperLU solves the system on the CPU, also for
-        cg and the other solvers, which then go step by step. Raises
+        that do not need each other at once. Otherwise SuperLU solves the system on the CPU. So it
+        does for cg and the other solvers, which go step by step then, and wait in each step. Raises
         ValueError for shapes that do not fit and another trans, DTypeError for a b that cannot be
         cast to the dtype of the factors.
         """

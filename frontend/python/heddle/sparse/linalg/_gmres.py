@@ -112,6 +112,7 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     state = {"cycles": hd.asarray(0), "x": x, "r": r, "size": length(r),
              "factor": hd.ones_like(b_norm), "goal": scale * hd.minimum(limit / safe_norm, 1.0),
              "stuck": hd.asarray(False)}
+
     def report_cycle(state):
         if callback_type == "x":
             callback(state["x"])

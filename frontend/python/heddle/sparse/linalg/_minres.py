@@ -25,8 +25,8 @@ def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callbac
     scipy.sparse.linalg.minres.
 
     Arguments and results as cg; the test is relative to the norms of A and x. `check` tests that A and
-    M are symmetric. Raises ValueError for shapes that do not fit, and outside of jit for an M
-    that is not positive definite.
+    M are symmetric. Raises ValueError for shapes that do not fit and, outside of jit,
+    for an M that is not positive definite.
 
     >>> x, info = hd.sparse.linalg.minres(hd.sparse.diags([2.0, -3.0, 4.0]), hd.ones(3))
     """
