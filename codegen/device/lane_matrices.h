@@ -3,12 +3,20 @@
 // Factorisations of one small matrix by one lane, which holds all of it in registers. Further lanes
 // of an item do nothing. Functions take what those of section matrix_items take.
 
+// The reciprocals of pivots. `exact`: all of them replace a division (matrix_reciprocal).
+template <class T, int Steps>
+struct LaneReciprocals {
+  T of[Steps];
+  bool exact = true;
+};
+
 // Gaussian elimination with partial pivoting. `source[i]`: the row that became row i. `pivot[j]`:
-// the row that step j exchanged with row j, counted from 1. Returns the first column without a
-// pivot, counted from 1, or 0.
+// the row that step j exchanged with row j, counted from 1. `reciprocals`: of the diagonal. Returns
+// the first column without a pivot, counted from 1, or 0.
 template <class T, int Rows, int Columns, int Steps>
 __device__ __forceinline__ int lane_eliminate(T (&a)[Rows][Columns], int (&source)[Rows],
-                                              int (&pivot)[Steps]) {
+                                              int (&pivot)[Steps],
+                                              LaneReciprocals<T, Steps>& reciprocals) {
   using Part = MatrixPart<T>;
   int status = 0;
 #pragma unroll
@@ -42,10 +50,19 @@ __device__ __forceinline__ int lane_eliminate(T (&a)[Rows][Columns], int (&sourc
     }
     const bool regular = matrix_size(a[j][j]) != 0;
     if (!regular && status == 0) status = j + 1;
+    bool exact;
+    reciprocals.of[j] = matrix_reciprocal(a[j][j], exact);
+    reciprocals.exact = reciprocals.exact && exact;
+    if (exact) {
 #pragma unroll
-    for (int i = j + 1; i < Rows; ++i) {
-      if (regular) {
-        a[i][j] = a[i][j] / a[j][j];
+      for (int i = j + 1; i < Rows; ++i) a[i][j] = a[i][j] * reciprocals.of[j];
+    } else if (regular) {
+#pragma unroll
+      for (int i = j + 1; i < Rows; ++i) a[i][j] = a[i][j] / a[j][j];
+    }
+    if (regular) {
+#pragma unroll
+      for (int i = j + 1; i < Rows; ++i) {
 #pragma unroll
         for (int k = j + 1; k < Columns; ++k) a[i][k] = matrix_subtract(a[i][k], a[i][j], a[j][k]);
       }
@@ -67,11 +84,12 @@ __device__ __forceinline__ void lane_load(T (&to)[Rows][Columns], SharedArray<T>
 // Replaces a matrix by its factors.
 template <class T, int Rows, int Columns, int Steps, bool Transposed>
 __device__ __forceinline__ int lane_factorize(T (&own)[Rows][Columns], int (&source)[Rows],
+                                              LaneReciprocals<T, Steps>& reciprocals,
                                               SharedArray<T> a, SharedArray<int> pivots,
                                               SharedArray<int> status) {
   int pivot[Steps];
   lane_load<T, Rows, Columns, Transposed>(own, a);
-  const int failed = lane_eliminate(own, source, pivot);
+  const int failed = lane_eliminate(own, source, pivot, reciprocals);
 #pragma unroll
   for (int i = 0; i < Rows; ++i) {
 #pragma unroll
@@ -133,10 +151,29 @@ __device__ __forceinline__ void lu_lane(SharedArray<T> a, SharedArray<T>, Shared
   if (lane == 0) {
     T own[Rows][Columns];
     int source[Rows];
-    lane_factorize<T, Rows, Columns, (Rows < Columns ? Rows : Columns), true>(own, source, a,
-                                                                              pivots, status);
+    constexpr int steps = Rows < Columns ? Rows : Columns;
+    LaneReciprocals<T, steps> reciprocals;
+    lane_factorize<T, Rows, Columns, steps, true>(own, source, reciprocals, a, pivots, status);
   }
   block_barrier();
+}
+
+// Replaces `x` by the solution of the triangular systems whose factors `own` holds. `Products`:
+// reciprocals of the diagonal replace divisions.
+template <bool Products, class T, int N>
+__device__ __forceinline__ void lane_substitute(T (&x)[N], const T (&own)[N][N],
+                                                const LaneReciprocals<T, N>& reciprocals) {
+#pragma unroll
+  for (int j = 0; j < N; ++j) {
+#pragma unroll
+    for (int i = j + 1; i < N; ++i) x[i] = matrix_subtract(x[i], own[i][j], x[j]);
+  }
+#pragma unroll
+  for (int j = N - 1; j >= 0; --j) {
+    x[j] = Products ? x[j] * reciprocals.of[j] : x[j] / own[j][j];
+#pragma unroll
+    for (int i = 0; i < j; ++i) x[i] = matrix_subtract(x[i], own[i][j], x[j]);
+  }
 }
 
 template <class T, int N, int Sides, bool Transposed>
@@ -146,22 +183,18 @@ __device__ __forceinline__ void solve_lane(SharedArray<T> a, SharedArray<T> b, S
   if (lane == 0) {
     T own[N][N];
     int source[N];
-    const int failed = lane_factorize<T, N, N, N, Transposed>(own, source, a, pivots, status);
+    LaneReciprocals<T, N> reciprocals;
+    const int failed =
+        lane_factorize<T, N, N, N, Transposed>(own, source, reciprocals, a, pivots, status);
 #pragma unroll 1
     for (int side = 0; side < Sides; ++side) {
       T x[N];
 #pragma unroll
       for (int i = 0; i < N; ++i) x[i] = matrix_load(b, side * N + source[i]);
-#pragma unroll
-      for (int j = 0; j < N; ++j) {
-#pragma unroll
-        for (int i = j + 1; i < N; ++i) x[i] = matrix_subtract(x[i], own[i][j], x[j]);
-      }
-#pragma unroll
-      for (int j = N - 1; j >= 0; --j) {
-        x[j] = x[j] / own[j][j];
-#pragma unroll
-        for (int i = 0; i < j; ++i) x[i] = matrix_subtract(x[i], own[i][j], x[j]);
+      if (reciprocals.exact) {
+        lane_substitute<true>(x, own, reciprocals);
+      } else {
+        lane_substitute<false>(x, own, reciprocals);
       }
 #pragma unroll
       for (int i = 0; i < N; ++i)
@@ -181,8 +214,9 @@ __device__ __forceinline__ void slogdet_lane(SharedArray<T> a, SharedArray<T> si
   if (lane == 0) {
     T own[N][N];
     int source[N], pivot[N];
+    LaneReciprocals<T, N> reciprocals;
     lane_load<T, N, N, true>(own, a);
-    const bool regular = lane_eliminate(own, source, pivot) == 0;
+    const bool regular = lane_eliminate(own, source, pivot, reciprocals) == 0;
     T phase = T(1);
     MatrixPart<T> sum = 0;
 #pragma unroll

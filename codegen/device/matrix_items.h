@@ -48,6 +48,23 @@ HD_SCALAR T matrix_divide(T a, T r) {
   return a / r;
 }
 
+// The reciprocal of a pivot. `exact` is false if it overflows or loses digits as a subnormal
+// number: then quotients must be computed by division, otherwise by a product, as in LAPACK.
+template <class T>
+HD_SCALAR T matrix_reciprocal(T pivot, bool& exact) {
+  using Part = MatrixPart<T>;
+  const T reciprocal = T(1) / pivot;
+  const Part size = matrix_size(reciprocal);
+  if constexpr (sizeof(Part) == 4) {
+    exact = size >= heddle_scalar::float_of(0x00800000u) &&
+            size <= heddle_scalar::float_of(0x7e800000u);
+  } else {
+    exact = size >= heddle_scalar::float_of(0x0010000000000000ull) &&
+            size <= heddle_scalar::float_of(0x7fd0000000000000ull);
+  }
+  return reciprocal;
+}
+
 //! section complex_matrix_numbers needs matrix_numbers complex
 template <class T>
 struct MatrixNumber<heddle_scalar::complex<T>> {

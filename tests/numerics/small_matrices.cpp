@@ -172,6 +172,32 @@ TEST_CASE("rows are exchanged") {
   suite.finish();
 }
 
+// The factors, and the solution 1, 1, 1, are exact if elements are divided by pivots. The
+// reciprocals of these pivots overflow, or are subnormal numbers. Only of float32, because the
+// reference computes in float64.
+TEST_CASE("pivots whose reciprocals are out of range") {
+  Suite suite;
+  HostArray matrices = moderate_sample(DType::f32, {2, 3, 3}, 1);
+  HostArray sides = moderate_sample(DType::f32, {2, 1, 3}, 2);
+  const double scales[] = {0x1p-130, 0x1.8p126};
+  for (std::size_t k = 0; k < 2; ++k) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j)
+        set(matrices, k, i, j, j > i ? 0 : scales[k] / static_cast<double>(1 << (i - j)));
+      sum += scales[k] / static_cast<double>(1 << i);
+      set(sides, 0, k, i, sum);
+    }
+  }
+  Builder builder("pivots without reciprocals");
+  const ValueId a = builder.input(matrices);
+  builder.output(call(builder, ir::calls::solve(), {a, builder.input(sides)}));
+  builder.output(call(builder, ir::calls::lu(), {a}));
+  builder.output(call(builder, ir::calls::lu(), {builder.transpose(a, {0, 2, 1})}));
+  suite.add(std::move(builder));
+  suite.finish();
+}
+
 TEST_CASE("singular matrices among others") {
   Suite suite;
   for (const DType dtype : dtypes) {
