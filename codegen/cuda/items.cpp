@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "codegen/cuda/printer.h"
+#include "passes/plan/analyze.h"
+#include "passes/plan/item_vectors.h"
 
 namespace heddle::codegen {
 
@@ -55,27 +57,85 @@ std::string CudaPrinter::item_index(int operand, const std::string& address) {
 
 void CudaPrinter::item_stores(const ItemPhase& phase) {
   const int items = plan_.items->per_block;
-  const std::int64_t elements = Body::constant_iterations(phase.loops), all = elements * items;
+  const int vector = passes::vector_of_phase(plan_, phase);
+  const std::int64_t elements = Body::constant_iterations(phase.loops) / vector;
+  const std::int64_t all = elements * items;
   // Several loads are on their way at once.
-  const bool unrolled = all % plan_.threads == 0 && all / plan_.threads <= 16;
+  const int most = vector > 1 ? 8 : 16;
+  const bool unrolled = all % plan_.threads == 0 && all / plan_.threads <= most;
   out_.directive(unrolled ? "#pragma unroll" : "#pragma unroll 8");
   out_.open("for (int w = thread; w < {}; w += {})", all, plan_.threads);
   if (phase.across) {
     out_.line("const int slot = w % {0}, element = w / {0};", items);
+  } else if (vector > 1) {
+    out_.line("const int slot = w / {0}, element = w % {0} * {1};", elements, vector);
   } else {
     out_.line("const int slot = w / {0}, element = w % {0};", elements);
   }
-  item_element(phase, "slot");
-  for (const int i : phase.stores) {
-    const Store& store = plan_.stores[i];
-    if (plan_.operands[store.operand].in_item()) {
-      out_.line("shared_store({}, {}, v{});", item_array(store.operand, "slot"),
-                item_index(store.operand, body_.index(store.address)), store.value);
-    } else {
-      item_store(store);
+  if (vector > 1) {
+    item_vector(phase, vector);
+  } else {
+    item_element(phase, "slot");
+    for (const int i : phase.stores) {
+      const Store& store = plan_.stores[i];
+      if (plan_.operands[store.operand].in_item()) {
+        item_hold(store);
+      } else {
+        item_store(store);
+      }
     }
   }
   out_.close();
+}
+
+// Elements `start` to `start + vector - 1` of the last loop. Memory outside of items is accessed
+// for all of them at once.
+void CudaPrinter::item_vector(const ItemPhase& phase, int vector) {
+  const passes::Loop& last = phase.loops.back();
+  item_position(phase, "slot");
+  const std::vector<int> wanted = body_.needed_for(phase);
+  for (const int i : wanted) {
+    const passes::Instruction& load = plan_.body[i];
+    if (load.kind != passes::Instruction::Kind::load || plan_.operands[load.operand].in_item() ||
+        passes::vector_width(plan_, load, last, vector) < vector)
+      continue;
+    out_.line("const auto x{} = load_vector<{}>(p{}, {});", i, vector, load.operand,
+              body_.index(load.address));
+    lane_of_[i] = fmt::format("x{}.v[k]", i);
+  }
+  const auto in_item = [&](int i) { return plan_.operands[plan_.stores[i].operand].in_item(); };
+  for (const int i : phase.stores) {
+    if (in_item(i)) continue;
+    out_.line("Vector<{}, {}> y{};", body_.type(plan_.operands[plan_.stores[i].operand].dtype),
+              vector, i);
+  }
+  const std::string position = body_.loop_variable(last.atom);
+  out_.line("const Index start = {};", position);
+  out_.directive("#pragma unroll");
+  out_.open("for (int k = 0; k < {}; ++k)", vector);
+  out_.line("const Index {} = start + k;", position);
+  declare_all(wanted);
+  for (const int i : phase.stores) {
+    if (in_item(i)) {
+      item_hold(plan_.stores[i]);
+    } else {
+      out_.line("y{}.v[k] = v{};", i, plan_.stores[i].value);
+    }
+  }
+  out_.close();
+  for (const int i : phase.stores) {
+    const Store& store = plan_.stores[i];
+    if (in_item(i)) continue;
+    out_.line("{}{}_vector<{}>(p{}, {}, y{});", is_partial() ? "if (wanted < count) " : "",
+              store_name(store), vector, store.operand, body_.index(store.address), i);
+  }
+  for (const int i : wanted) lane_of_[i].clear();
+}
+
+/// A store of a phase to an array of the item.
+void CudaPrinter::item_hold(const Store& store) {
+  out_.line("shared_store({}, {}, v{});", item_array(store.operand, "slot"),
+            item_index(store.operand, body_.index(store.address)), store.value);
 }
 
 /// A store of a phase to memory outside of the item.
@@ -88,13 +148,17 @@ bool CudaPrinter::is_partial() const {
   return !plan_.items->count.divisible_by(plan_.items->per_block);
 }
 
-/// The values of a phase for `element` of the item in a slot of the block.
-void CudaPrinter::item_element(const ItemPhase& phase, const char* slot) {
+void CudaPrinter::item_position(const ItemPhase& phase, const char* slot) {
   const bool partial = is_partial();
   out_.line("const Index {} = first + {};", partial ? "wanted" : "item", slot);
   if (partial) out_.line("const Index item = wanted < count ? wanted : count - 1;");
   body_.decode(phase.batch, "item");
   body_.decode(phase.loops, "Index(element)");
+}
+
+/// The values of a phase for `element` of the item in a slot of the block.
+void CudaPrinter::item_element(const ItemPhase& phase, const char* slot) {
+  item_position(phase, slot);
   declare_all(body_.needed_for(phase));
 }
 

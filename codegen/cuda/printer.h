@@ -70,6 +70,10 @@ class CudaPrinter {
   void decision(DType dtype);
   void items();
   void item_stores(const passes::ItemPhase& phase);
+  /// Declares the loop variables of `element`, or of the first of a vector of elements, and `item`.
+  void item_position(const passes::ItemPhase& phase, const char* slot);
+  void item_vector(const passes::ItemPhase& phase, int vector);
+  void item_hold(const passes::Store& store);
   void item_store(const passes::Store& store);
   bool is_partial() const;
   void item_element(const passes::ItemPhase& phase, const char* slot);

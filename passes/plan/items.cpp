@@ -7,6 +7,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/item_vectors.h"
 #include "passes/plan/walk.h"
 
 namespace heddle::passes {
@@ -144,6 +145,34 @@ std::int64_t spread_bytes(const Items& items, std::int64_t element_bytes) {
 }
 
 }  // namespace
+
+int vector_of_phase(const KernelPlan& plan, const ItemPhase& phase) {
+  constexpr std::size_t access_bytes = 16;
+  const bool blocks = plan.threads > 1;
+  if (!blocks || phase.routine || phase.across || phase.direct || phase.loops.empty()) return 1;
+  const Loop& last = phase.loops.back();
+  int width = static_cast<int>(access_bytes);
+  std::int64_t covered = 0;
+  const auto count = [&](const KernelOperand& array, int widest) {
+    width = std::min({width, widest, static_cast<int>(access_bytes / size_of(array.dtype))});
+    ++covered;
+  };
+  for (const int i : phase.stores) {
+    const Store& store = plan.stores[i];
+    const KernelOperand& array = plan.operands[store.operand];
+    if (store.combine || store.by_value || store.guard >= 0) return 1;
+    if (!array.in_item()) count(array, vector_width(plan, array, store.address, last, width));
+  }
+  for (const int i : loads_of(plan, phase)) {
+    const Instruction& load = plan.body[i];
+    const KernelOperand& array = plan.operands[load.operand];
+    if (array.in_item() || step_along(plan, load, last) == Dim(0)) continue;
+    if (!load.arguments.empty()) return 1;
+    count(array, vector_width(plan, load, last, width));
+  }
+  while (width > 1 && !last.extent.divisible_by(width)) width /= 2;
+  return covered > 0 ? std::max(width, 1) : 1;
+}
 
 std::int64_t most_item_bytes(const ir::Target& target) {
   constexpr std::int64_t host_stack = 192 << 10;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "ir/types/literal.h"
+#include "passes/plan/item_vectors.h"
 #include "passes/plan/kernel_plan.h"
 
 namespace heddle::passes {
@@ -54,10 +55,12 @@ class PlanText {
                            fmt::join(phase.routine->arrays, " p"));
       return;
     }
-    text_ += fmt::format("  phase stores {}{}\n", fmt::join(phase.stores, " "),
+    const int vector = vector_of_phase(plan_, phase);
+    text_ += fmt::format("  phase stores {}{}{}\n", fmt::join(phase.stores, " "),
                          phase.across   ? " across items"
                          : phase.direct ? " direct"
-                                        : "");
+                                        : "",
+                         vector > 1 ? fmt::format(" vector={}", vector) : "");
     loops("batch", phase.batch);
     loops("within", phase.loops);
   }
