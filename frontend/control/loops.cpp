@@ -194,7 +194,7 @@ Scanned scan_values(const ScanBody& body, const Values& carries, const Values& s
       record_call(ir::calls::scan(), operands,
                   {{"carries", static_cast<std::int64_t>(carried.size() + checks.size())},
                    {"sequences", static_cast<std::int64_t>(read.size())},
-                   {"length", std::vector<ir::Dim>{length}},
+                   {"length", ir::Dims{length}},
                    {"reverse", options.reverse}},
                   where, {std::move(region)});
   const std::vector<NodeRef> statuses = take(results, carried.size(), checks.size());

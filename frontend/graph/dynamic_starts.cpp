@@ -12,7 +12,7 @@ namespace {
 
 /// The starts that one call site has used.
 struct Seen {
-  std::vector<ir::Dim> starts;
+  ir::Dims starts;
   std::uint32_t changed = 0;
 };
 

@@ -234,7 +234,7 @@ class Walker {
     HashCombiner mix;
     mix.hash(key);
     for (std::size_t i = 0; i < walk_.regions.size(); ++i) {
-      const std::vector<ir::Dim>& starts = walk_.order[walk_.regions[i]].node->attributes->starts;
+      const ir::Dims& starts = walk_.order[walk_.regions[i]].node->attributes->starts;
       mix.number(open[i]);
       for (std::size_t axis = 0; axis < starts.size(); ++axis) {
         if (axis >= 32 || (open[i] >> axis & 1U) == 0) mix.number(starts[axis].hash());

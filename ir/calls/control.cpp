@@ -203,7 +203,7 @@ std::vector<HostArray> interpret_switch(const CallArguments& arguments) {
 }  // namespace
 
 Dim scan_length(const CallData& scan) {
-  const auto& length = scan.get<std::vector<Dim>>("length");
+  const auto& length = scan.get<Dims>("length");
   return length.empty() ? Dim(0) : length.front();
 }
 
@@ -223,7 +223,7 @@ const CallOp& scan() {
                   .operands = -1,
                   .attributes = {{.name = "carries", .initial = std::int64_t{0}},
                                  {.name = "sequences", .initial = std::int64_t{0}},
-                                 {.name = "length", .initial = std::vector<Dim>{}},
+                                 {.name = "length", .initial = Dims{}},
                                  {.name = "reverse", .initial = false}},
                   .regions = 1,
                   .infer = infer_scan,

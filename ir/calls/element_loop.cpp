@@ -111,9 +111,7 @@ std::vector<HostArray> interpret_element_loop(const CallArguments& arguments) {
 
 }  // namespace
 
-bool is_counted(const CallData& element_loop) {
-  return !element_loop.get<std::vector<Dim>>("length").empty();
-}
+bool is_counted(const CallData& element_loop) { return !element_loop.get<Dims>("length").empty(); }
 
 const CallOp& calls::element_loop() {
   static const CallOp& op =
@@ -122,7 +120,7 @@ const CallOp& calls::element_loop() {
                   .operands = -1,
                   .attributes = {{.name = "carries", .initial = std::int64_t{0}},
                                  {.name = "result", .initial = std::int64_t{0}},
-                                 {.name = "length", .initial = std::vector<Dim>{}},
+                                 {.name = "length", .initial = Dims{}},
                                  {.name = "reverse", .initial = false}},
                   .regions = -1,
                   .infer = infer_element_loop,

@@ -374,7 +374,7 @@ class Parser {
     }
   }
 
-  std::vector<Dim> dims_attribute() {
+  Dims dims_attribute() {
     scan_.expect('=');
     return scan_dims(scan_);
   }

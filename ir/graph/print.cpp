@@ -47,7 +47,7 @@ std::string value_text(const AttributeValue& value) {
           return literal_text(DType::f64, std::bit_cast<std::uint64_t>(one));
         } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
           return fmt::format("[{}]", fmt::join(one, ","));
-        } else if constexpr (std::is_same_v<T, std::vector<Dim>>) {
+        } else if constexpr (std::is_same_v<T, Dims>) {
           return to_string(Shape(one));
         } else {
           return fmt::format("{}", one);

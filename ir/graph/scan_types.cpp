@@ -24,9 +24,9 @@ Dim scan_dim(Scanner& scan) {
 }
 
 /// Parses a list "[a,b]", which may be empty; `item` parses one entry.
-template <class Item>
-auto scan_list(Scanner& scan, const Item& item) {
-  std::vector<decltype(item())> result;
+template <class List, class Item>
+List scan_list(Scanner& scan, const Item& item) {
+  List result;
   scan.expect('[');
   if (scan.accept(']')) return result;
   do {
@@ -70,12 +70,12 @@ Type scan_type(Scanner& scan) {
   return {dtype, scan_dims(scan)};
 }
 
-std::vector<Dim> scan_dims(Scanner& scan) {
-  return scan_list(scan, [&] { return scan_dim(scan); });
+Dims scan_dims(Scanner& scan) {
+  return scan_list<Dims>(scan, [&] { return scan_dim(scan); });
 }
 
 std::vector<std::int64_t> scan_integers(Scanner& scan) {
-  return scan_list(scan, [&] { return scan.integer(); });
+  return scan_list<std::vector<std::int64_t>>(scan, [&] { return scan.integer(); });
 }
 
 AttributeValue scan_value(Scanner& scan, const AttributeValue& like) {

@@ -15,7 +15,7 @@ DType scan_dtype(Scanner& scan);
 /// "f32[n,64]"
 Type scan_type(Scanner& scan);
 /// "[n,64]"
-std::vector<Dim> scan_dims(Scanner& scan);
+Dims scan_dims(Scanner& scan);
 /// "[0,-1]"
 std::vector<std::int64_t> scan_integers(Scanner& scan);
 /// A value of the same type as `like`.

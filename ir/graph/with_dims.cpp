@@ -33,7 +33,7 @@ Graph with_dims(const Graph& graph, const DimChange& change, const DimChange& ch
 
 bool has_dims(const CallData& call) {
   for (const AttributeValue& value : call.attributes) {
-    if (std::holds_alternative<std::vector<Dim>>(value)) return true;
+    if (std::holds_alternative<Dims>(value)) return true;
   }
   return !call.regions.empty();
 }
@@ -44,7 +44,7 @@ CallRef with_dims(const CallRef& call, const DimChange& change, const DimChange&
   if (!call || !has_dims(*call)) return call;
   CallData data = *call;
   for (AttributeValue& value : data.attributes) {
-    if (auto* const dims = std::get_if<std::vector<Dim>>(&value)) {
+    if (auto* const dims = std::get_if<Dims>(&value)) {
       for (Dim& dim : *dims) dim = change(dim);
     }
   }

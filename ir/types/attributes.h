@@ -21,8 +21,8 @@ struct Attributes {
   bool keepdims = false;           ///< reductions
   Shape shape;                     ///< reshape, broadcast_to, iota, scatters; region of slice,
                                    ///< slice_update
-  std::vector<Dim> starts;         ///< slice, slice_update
-  std::vector<Dim> steps;    ///< slice, slice_update; not 0, and of one sign for all values of the
+  Dims starts;                     ///< slice, slice_update
+  Dims steps;                ///< slice, slice_update; not 0, and of one sign for all values of the
                              ///< symbols
   DType dtype = DType::f32;  ///< parameter, constant, iota, cast: the result's dtype
   ElementBits bits;          ///< constant: the value

@@ -23,7 +23,7 @@ void hash_value(Hasher& hasher, const AttributeValue& value) {
           hasher.number(std::bit_cast<std::uint64_t>(one));
         } else if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
           hash_into(hasher, one);
-        } else if constexpr (std::is_same_v<T, std::vector<Dim>>) {
+        } else if constexpr (std::is_same_v<T, Dims>) {
           hash_into(hasher, one);
         } else {
           hasher.number(static_cast<std::uint64_t>(one));

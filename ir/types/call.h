@@ -24,8 +24,8 @@ struct CallArguments;  // ir/interpreter/host_array.h
 struct HostArray;      // ir/interpreter/host_array.h
 
 /// The value of a call's attribute.
-using AttributeValue = std::variant<bool, std::int64_t, double, std::string, DType,
-                                    std::vector<std::int64_t>, std::vector<Dim>>;
+using AttributeValue =
+    std::variant<bool, std::int64_t, double, std::string, DType, std::vector<std::int64_t>, Dims>;
 
 /// An attribute of a call op. Its type is the type of `initial`.
 struct CallAttribute {

@@ -22,8 +22,8 @@ Dim element_count(const Shape& shape) {
   return empty ? Dim(0) : product;
 }
 
-std::vector<Dim> contiguous_strides(const Shape& shape) {
-  std::vector<Dim> strides(shape.size());
+Dims contiguous_strides(const Shape& shape) {
+  Dims strides(shape.size());
   Dim stride = 1;
   for (std::size_t i = shape.size(); i-- > 0;) {
     strides[i] = stride;

@@ -1,14 +1,16 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "ir/base/inline_vector.h"
 #include "ir/types/dim.h"
 
 namespace heddle::ir {
 
-/// Extents, outermost first. An empty shape is that of a 0-d array.
-using Shape = std::vector<Dim>;
+/// A number for each axis, outermost first.
+using Dims = InlineVector<Dim, 4>;
+/// Extents. An empty shape is that of a 0-d array.
+using Shape = Dims;
 
 /// NumPy's limit. Plans merge axes and drop axes of extent 1, so kernels have fewer.
 inline constexpr int max_rank = 64;
@@ -16,7 +18,7 @@ inline constexpr int max_rank = 64;
 /// Product of the extents; 1 for rank 0. Throws ShapeError if a constant product overflows.
 Dim element_count(const Shape& shape);
 /// Strides of the C-ordered array of this shape, in elements.
-std::vector<Dim> contiguous_strides(const Shape& shape);
+Dims contiguous_strides(const Shape& shape);
 /// The broadcast shape, as numpy.broadcast_shapes. Throws ShapeError that names both shapes.
 Shape broadcast_shapes(const Shape& a, const Shape& b);
 /// Converts an axis in [-rank, rank) to [0, rank). Throws IndexError for others.

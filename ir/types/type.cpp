@@ -14,7 +14,7 @@ Dim byte_count(const Type& type) {
   return element_count(type.shape) * Dim(static_cast<std::int64_t>(size_of(type.dtype)));
 }
 
-void hash_into(Hasher& hasher, const std::vector<Dim>& dims) {
+void hash_into(Hasher& hasher, std::span<const Dim> dims) {
   hasher.number(dims.size());
   for (Dim dim : dims) {
     if (dim.is_constant()) {

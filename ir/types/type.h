@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ std::string describe(const Type& type);
 /// Size of the array in bytes. Throws ShapeError if a constant product overflows.
 Dim byte_count(const Type& type);
 
-void hash_into(Hasher& hasher, const std::vector<Dim>& dims);
+void hash_into(Hasher& hasher, std::span<const Dim> dims);
 void hash_into(Hasher& hasher, const std::vector<std::int64_t>& integers);
 
 }  // namespace heddle::ir

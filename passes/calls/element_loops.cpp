@@ -136,8 +136,7 @@ class ElementLoopLowering {
     std::vector<ValueId> operands = made.constants();
     for (const std::size_t k : outputs) operands.push_back(call_.operands[constants_ + k]);
     const bool counted = regions_.size() == 1;
-    const auto length =
-        counted ? std::vector<Dim>{ir::scan_length(call_.data())} : std::vector<Dim>{};
+    const auto length = counted ? ir::Dims{ir::scan_length(call_.data())} : ir::Dims{};
     std::vector<ValueId> results(carries_);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (type_of(outputs[i]).shape != shape) continue;

@@ -104,7 +104,7 @@ bool is_read_below(const Graph& graph, ValueId slice) {
 }
 
 LibraryOperand below_slice(const Graph& graph, const LibraryOperand& operand) {
-  const std::vector<Dim>& starts = graph.attributes(operand.value).starts;
+  const ir::Dims& starts = graph.attributes(operand.value).starts;
   const std::size_t rank = starts.size();
   LibraryOperand found = operand;
   found.value = graph.operands(operand.value)[0];

@@ -45,7 +45,7 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
   }
   const ir::Attributes& attributes = graph.attributes(result.node);
   const ir::Shape& operand = graph.shape(graph.operands(result.node)[0]);
-  std::vector<Dim> reduced;
+  ir::Dims reduced;
   for (const std::int64_t axis : attributes.axes) {
     if (result.segments || !(operand[axis] == Dim(1))) reduced.push_back(operand[axis]);
   }
@@ -73,7 +73,7 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
       std::erase_if(result.new_outer, [&](AtomId loop) { return !is_used(loop); });
     }
   }
-  std::vector<Dim> inner;
+  ir::Dims inner;
   for (const AtomId loop : result.new_inner) inner.push_back(space.atom(loop).extent);
   if (inner != reduced) {
     reason = "it reduces over " + ir::to_string(reduced) +

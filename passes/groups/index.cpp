@@ -288,7 +288,7 @@ bool IndexSpace::is_by_value(const Index& index) const {
 }
 
 Index linear_index(IndexSpace& space, const IndexMap& map, const Shape& shape) {
-  const std::vector<Dim> strides = ir::contiguous_strides(shape);
+  const ir::Dims strides = ir::contiguous_strides(shape);
   Index linear;
   for (std::size_t axis = 0; axis < map.size(); ++axis) {
     linear = space.add(linear, space.scale(map[axis], strides[axis]));

@@ -132,8 +132,8 @@ class Matcher {
   }
 
   bool find_growth(std::size_t operation) {
-    const std::vector<Dim>& starts = graph_.attributes(node(middle(), operation)).starts;
-    const std::vector<Dim>& next = graph_.attributes(node(middle() + 1, operation)).starts;
+    const ir::Dims& starts = graph_.attributes(node(middle(), operation)).starts;
+    const ir::Dims& next = graph_.attributes(node(middle() + 1, operation)).starts;
     pattern_[operation].starts = starts;
     for (std::size_t axis = 0; axis < starts.size(); ++axis) {
       const Dim growth = next[axis] - starts[axis];
@@ -166,7 +166,7 @@ class Matcher {
       for (std::size_t k = 0; k < operands.size(); ++k) {
         if (!is_operand(pattern_[i].operands[k], operands[k], step, before)) return false;
       }
-      const std::vector<Dim>& starts = graph_.attributes(id).starts;
+      const ir::Dims& starts = graph_.attributes(id).starts;
       for (std::size_t axis = 0; axis < starts.size(); ++axis) {
         const Dim growth = Dim(pattern_[i].growth[axis]) * since_middle(step);
         if (starts[axis] != pattern_[i].starts[axis] + growth) return false;

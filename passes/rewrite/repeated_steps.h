@@ -42,7 +42,7 @@ struct StepOperand {
 struct RepeatedSteps {
   struct Operation {
     std::vector<StepOperand> operands;
-    std::vector<ir::Dim> starts;       ///< in step 0
+    ir::Dims starts;                   ///< in step 0
     std::vector<std::int64_t> growth;  ///< of each start, from step to step
   };
   std::size_t begin = 0, count = 0;

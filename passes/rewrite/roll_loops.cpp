@@ -270,7 +270,7 @@ class Roller {
     ir::Attributes attributes;
     const auto count = static_cast<std::int64_t>(loop.steps.count);
     const ir::NamedAttribute named[] = {{"carries", std::ssize(loop.carries)},
-                                        {"length", std::vector<Dim>{Dim(count)}}};
+                                        {"length", ir::Dims{Dim(count)}}};
     attributes.call = ir::make_call(ir::calls::scan(), named, {body(loop)});
     const ir::Location where = old_.node(old_node(loop, 0, 0)).location;
     const ValueId call = graph_.add(ir::Op::call, operands, attributes, where);

@@ -7,6 +7,8 @@
 
 #include "heddle/error.h"
 
+#include "runtime/base/per_thread.h"
+
 namespace heddle::runtime {
 
 namespace {
@@ -26,20 +28,32 @@ ir::Shape evaluate(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
                                describe(program.inputs[index].type)));
 }
 
+struct Symbols {
+  std::vector<ir::SymbolId> found;
+};
+
+/// The symbols of an extent. Valid until the thread's next call.
+const std::vector<ir::SymbolId>& symbols_of(const Dim& extent) {
+  std::vector<ir::SymbolId>& symbols = per_thread<Symbols>().found;
+  symbols.clear();
+  extent.collect_symbols(symbols);
+  return symbols;
+}
+
 // Solves an extent that is linear in one symbol for that symbol, given the extent's value. nullopt
 // for products and sums of several symbols, which are checked once all symbols are bound.
 std::optional<ir::SymbolBinding> solve(const Dim& extent, std::int64_t value) {
-  std::vector<ir::SymbolId> symbols;
-  extent.collect_symbols(symbols);
+  const std::vector<ir::SymbolId>& symbols = symbols_of(extent);
   if (symbols.size() != 1) return std::nullopt;
+  const ir::SymbolId symbol = symbols[0];
   const auto at = [&](std::int64_t point) {
-    const ir::SymbolBinding binding{symbols[0], point};
+    const ir::SymbolBinding binding{symbol, point};
     return extent.evaluate({&binding, 1});
   };
   const std::int64_t constant = at(0), slope = at(1) - constant;
   if (slope == 0 || at(2) != constant + 2 * slope || (value - constant) % slope != 0)
     return std::nullopt;
-  return ir::SymbolBinding{symbols[0], (value - constant) / slope};
+  return ir::SymbolBinding{symbol, (value - constant) / slope};
 }
 
 /// Binds symbols from one input's shape. Returns whether every extent is constant or determines its
@@ -67,11 +81,11 @@ bool bind_symbols(const Program& program, std::size_t index, const ir::Type& giv
   return all_solved;
 }
 
-bool all_bound(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
-  std::vector<ir::SymbolId> symbols;
-  for (const Dim extent : shape) extent.collect_symbols(symbols);
-  return std::ranges::all_of(symbols, [&](ir::SymbolId symbol) {
-    return std::ranges::find(bindings, symbol, &ir::SymbolBinding::symbol) != bindings.end();
+bool all_bound(std::span<const Dim> extents, const ir::SymbolBindings& bindings) {
+  return std::ranges::all_of(extents, [&](const Dim& extent) {
+    return std::ranges::all_of(symbols_of(extent), [&](ir::SymbolId symbol) {
+      return std::ranges::find(bindings, symbol, &ir::SymbolBinding::symbol) != bindings.end();
+    });
   });
 }
 
@@ -137,7 +151,7 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
 void check_requirements(const Program& program, const ir::SymbolBindings& bindings,
                         const ir::Graph* graph) {
   for (const ir::Requirement& one : program.requirements) {
-    if (!all_bound({one.value, one.unless_zero}, bindings)) {
+    if (const Dim both[] = {one.value, one.unless_zero}; !all_bound(both, bindings)) {
       throw ShapeError(
           fmt::format("{}: {} has a symbol that no argument's shape determines: use each symbol in "
                       "the shape of a parameter{}",

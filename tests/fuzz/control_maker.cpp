@@ -147,7 +147,7 @@ std::vector<ValueId> ControlMaker::make_scan() {
   return results_of(ir::calls::scan(), operands,
                     {{"carries", static_cast<std::int64_t>(carries.size())},
                      {"sequences", static_cast<std::int64_t>(sequences.size())},
-                     {"length", std::vector<Dim>{length}},
+                     {"length", ir::Dims{length}},
                      {"reverse", reverse}},
                     std::move(regions));
 }

@@ -18,7 +18,7 @@ constexpr const char* names[] = {loop_or_branch,  "nested",        "no steps",  
                                  "moving slice",  "moving update", "kept carry", "moved carry",
                                  "doubled carry", "stacked",       "sequence"};
 
-bool moves(const std::vector<ir::Dim>& starts, ir::SymbolId counter) {
+bool moves(const ir::Dims& starts, ir::SymbolId counter) {
   return std::ranges::any_of(starts, [&](ir::Dim start) {
     std::vector<ir::SymbolId> symbols;
     start.collect_symbols(symbols);

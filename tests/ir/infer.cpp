@@ -53,14 +53,14 @@ Attributes with_shape(std::string_view shape) {
   return attributes;
 }
 
-Attributes region(std::string_view starts, std::vector<Dim> steps, std::string_view shape) {
+Attributes region(std::string_view starts, ir::Dims steps, std::string_view shape) {
   Attributes attributes = with_shape(shape);
   attributes.starts = shape_of(starts);
   attributes.steps = std::move(steps);
   return attributes;
 }
 
-std::string slice(std::string_view operand, std::string_view starts, std::vector<Dim> steps,
+std::string slice(std::string_view operand, std::string_view starts, ir::Dims steps,
                   std::string_view shape) {
   return infer_text(Op::slice, {operand}, region(starts, std::move(steps), shape));
 }

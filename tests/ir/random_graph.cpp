@@ -55,16 +55,16 @@ class Generator {
   }
 
   Dim any_extent() {
-    static const std::vector<Dim> extents = {0,
-                                             1,
-                                             1,
-                                             2,
-                                             3,
-                                             7,
-                                             Dim::symbol("n"),
-                                             Dim::symbol("m"),
-                                             Dim::symbol("n") * 2,
-                                             Dim::symbol("n") - 1};
+    static const ir::Dims extents = {0,
+                                     1,
+                                     1,
+                                     2,
+                                     3,
+                                     7,
+                                     Dim::symbol("n"),
+                                     Dim::symbol("m"),
+                                     Dim::symbol("n") * 2,
+                                     Dim::symbol("n") - 1};
     return extents[below(extents.size())];
   }
 
@@ -382,7 +382,7 @@ class Generator {
                      {"mode", std::string(coin() ? "least" : "most")},
                      {"dtype", any_dtype(all_dtypes)},
                      {"counts", std::vector<std::int64_t>(below(3), std::int64_t{-7})},
-                     {"extents", std::vector<Dim>(below(3), any_extent())}});
+                     {"extents", ir::Dims(below(3), any_extent())}});
     for (const std::size_t result : {1, 2}) {
       if (coin()) graph_.result(call, result);
     }

@@ -72,7 +72,7 @@ const CallOp& extremes() {
                                   .choices = {"both", "least", "most"}},
                                  {.name = "dtype", .initial = DType::f32},
                                  {.name = "counts", .initial = std::vector<std::int64_t>{}},
-                                 {.name = "extents", .initial = std::vector<Dim>{}}},
+                                 {.name = "extents", .initial = ir::Dims{}}},
                   .infer = infer_extremes,
                   .interpret = interpret_extremes,
                   .core_axes = 1});

@@ -69,8 +69,8 @@ TEST_CASE("pointwise kernels, transposes and views of many axes") {
     builder.output(builder.add(Op::add, {builder.add(Op::multiply, {x, y}), z}));
     builder.output(builder.add(Op::add, {y, z}));
     builder.output(builder.add(Op::negative, {builder.transpose(x, shuffled(rank))}));
-    std::vector<ir::Dim> starts(shape.size());
-    std::vector<ir::Dim> steps(shape.size(), ir::Dim(1));
+    ir::Dims starts(shape.size());
+    ir::Dims steps(shape.size(), ir::Dim(1));
     for (std::size_t axis = 0; axis < shape.size(); axis += 3) {
       starts[axis] = shape[axis] - 1;
       steps[axis] = ir::Dim(-1);
@@ -94,15 +94,15 @@ TEST_CASE("parts, updates and neighbours along an axis of many") {
         builder.add(Op::tanh, {builder.concatenate({x, builder.add(Op::add, {x, y})}, rank / 2)}));
     Shape region = shape;
     region[middle] = 1;
-    std::vector<ir::Dim> starts(shape.size());
+    ir::Dims starts(shape.size());
     starts[middle] = 1;
-    const std::vector<ir::Dim> steps(shape.size(), ir::Dim(1));
+    const ir::Dims steps(shape.size(), ir::Dim(1));
     const ValueId last = builder.slice(y, starts, steps, region);
     builder.output(builder.update(x, builder.add(Op::square, {last}), starts, steps, region));
     // Each element and the next one along two axes: a stencil.
     Shape inner = shape;
     for (const std::size_t axis : {std::size_t{1}, middle}) inner[axis] = inner[axis] - 1;
-    std::vector<ir::Dim> here(shape.size()), next(shape.size());
+    ir::Dims here(shape.size()), next(shape.size());
     next[1] = next[middle] = 1;
     builder.output(builder.add(Op::subtract, {builder.slice(x, next, steps, inner),
                                               builder.slice(x, here, steps, inner)}));

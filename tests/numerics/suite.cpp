@@ -95,8 +95,7 @@ ValueId Builder::transpose(ValueId value, std::vector<std::int64_t> axes) {
   return add(Op::transpose, {value}, attributes);
 }
 
-ValueId Builder::slice(ValueId value, std::vector<ir::Dim> starts, std::vector<ir::Dim> steps,
-                       Shape shape) {
+ValueId Builder::slice(ValueId value, ir::Dims starts, ir::Dims steps, Shape shape) {
   Attributes attributes;
   attributes.starts = std::move(starts);
   attributes.steps = std::move(steps);
@@ -104,8 +103,7 @@ ValueId Builder::slice(ValueId value, std::vector<ir::Dim> starts, std::vector<i
   return add(Op::slice, {value}, attributes);
 }
 
-ValueId Builder::update(ValueId base, ValueId value, std::vector<ir::Dim> starts,
-                        std::vector<ir::Dim> steps, Shape shape) {
+ValueId Builder::update(ValueId base, ValueId value, ir::Dims starts, ir::Dims steps, Shape shape) {
   Attributes attributes;
   attributes.starts = std::move(starts);
   attributes.steps = std::move(steps);

@@ -28,10 +28,9 @@ class Builder {
   ir::ValueId reshape(ir::ValueId value, ir::Shape shape);
   ir::ValueId broadcast(ir::ValueId value, ir::Shape shape);
   ir::ValueId transpose(ir::ValueId value, std::vector<std::int64_t> axes);
-  ir::ValueId slice(ir::ValueId value, std::vector<ir::Dim> starts, std::vector<ir::Dim> steps,
-                    ir::Shape shape);
-  ir::ValueId update(ir::ValueId base, ir::ValueId value, std::vector<ir::Dim> starts,
-                     std::vector<ir::Dim> steps, ir::Shape shape);
+  ir::ValueId slice(ir::ValueId value, ir::Dims starts, ir::Dims steps, ir::Shape shape);
+  ir::ValueId update(ir::ValueId base, ir::ValueId value, ir::Dims starts, ir::Dims steps,
+                     ir::Shape shape);
   ir::ValueId concatenate(std::vector<ir::ValueId> parts, std::int64_t axis);
   ir::ValueId reduce(ir::Op op, ir::ValueId value, std::vector<std::int64_t> axes, bool keepdims);
   ir::ValueId scan(ir::Op op, ir::ValueId value, std::int64_t axis);

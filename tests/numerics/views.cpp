@@ -109,9 +109,9 @@ ValueId neighbours(Builder& builder, ValueId x, const Shape& shape) {
   Shape inside;
   for (const Dim extent : shape) inside.push_back(extent - Dim(2));
   const auto moved = [&](std::size_t axis, std::int64_t by) {
-    std::vector<Dim> starts(rank, Dim(1));
+    ir::Dims starts(rank, Dim(1));
     starts[axis] = Dim(1 + by);
-    return builder.slice(x, starts, std::vector<Dim>(rank, Dim(1)), inside);
+    return builder.slice(x, starts, ir::Dims(rank, Dim(1)), inside);
   };
   ValueId sum = moved(0, 0);
   for (std::size_t axis = 0; axis < rank; ++axis) {

@@ -31,7 +31,7 @@ ir::AttributeValue attribute_value(const ir::CallAttribute& attribute,
           return values.text(attribute.name);
         } else if constexpr (std::is_same_v<T, DType>) {
           return values.dtype(attribute.name);
-        } else if constexpr (std::is_same_v<T, std::vector<ir::Dim>>) {
+        } else if constexpr (std::is_same_v<T, ir::Dims>) {
           return T{values.size(attribute.name).evaluate(bindings)};
         } else {
           throw EmulationError(fmt::format("a step has no list, as '{}' is", attribute.name));
