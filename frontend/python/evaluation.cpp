@@ -1,5 +1,7 @@
 #include "frontend/python/evaluation.h"
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 #include <string>
 #include <unordered_set>
@@ -52,6 +54,38 @@ struct Caller {
   nb::object frame, code;
   const char* file = nullptr;
   bool through_package = false;
+
+  /// The index of the bytecode instruction; -1 where Python does not tell.
+  int instruction() const {
+#if PY_VERSION_HEX >= 0x030B0000
+    return PyFrame_GetLasti(reinterpret_cast<PyFrameObject*>(frame.ptr()));
+#else
+    return -1;
+#endif
+  }
+};
+
+/// The lines of instructions that recorded ops lately: Python searches a table for a line. Guarded
+/// by the GIL, never destroyed.
+class KnownLines {
+ public:
+  int line_of(const Caller& caller) {
+    auto* const frame = reinterpret_cast<PyFrameObject*>(caller.frame.ptr());
+    const int instruction = caller.instruction();
+    if (instruction < 0) return PyFrame_GetLineNumber(frame);
+    const auto address = reinterpret_cast<std::uintptr_t>(caller.code.ptr());
+    Known& known = known_[((address >> 4U) + static_cast<unsigned>(instruction)) % known_.size()];
+    if (!known.code.is(caller.code) || known.instruction != instruction)
+      known = {caller.code, instruction, PyFrame_GetLineNumber(frame)};
+    return known.line;
+  }
+
+ private:
+  struct Known {
+    nb::object code;  ///< held, so that its address stays its own
+    int instruction = 0, line = 0;
+  };
+  std::array<Known, 256> known_;
 };
 
 Caller find_caller() {
@@ -81,15 +115,10 @@ SourceLocation python_location() {
   pinned_read = false;  // clears a read whose op was not recorded
   const Caller caller = find_caller();
   if (!caller.frame.is_valid()) return {};
-  auto* const frame = reinterpret_cast<PyFrameObject*>(caller.frame.ptr());
-  const int line = PyFrame_GetLineNumber(frame);
-#if PY_VERSION_HEX >= 0x030B0000
-  const int instruction = PyFrame_GetLasti(frame);
-#else
-  const int instruction = 0;
-#endif
-  const Place here{caller.code.ptr(), static_cast<std::uint_least32_t>(std::max(line, 0)),
-                   static_cast<std::uint_least32_t>(std::max(instruction, 0))};
+  static auto& lines = *new KnownLines;
+  const Place here{caller.code.ptr(),
+                   static_cast<std::uint_least32_t>(std::max(lines.line_of(caller), 0)),
+                   static_cast<std::uint_least32_t>(std::max(caller.instruction(), 0))};
   const bool same_line = here.code == last_place.code && here.line == last_place.line;
   // A package function records several ops per call, which belong to one statement.
   statement_began = !same_line || here.instruction < last_place.instruction ||
