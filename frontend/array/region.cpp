@@ -279,8 +279,16 @@ Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
 }
 
 NodeRef sliced(const NodeRef& node, const Region& region, const SourceLocation& site) {
-  const NodeRef part = region.whole ? node : record(ir::Op::slice, {node}, region.slice, site);
-  return reshape_to(read_runs(part, region.runs, site), region.result, site);
+  const NodeRef part = region.whole ? node
+                                    : record_valid(ir::Op::slice, {node}, region.slice,
+                                                   {node->dtype, region.slice.shape}, site);
+  const NodeRef read = read_runs(part, region.runs, site);
+  if (read->shape == region.result) return read;
+  if (region.result.size() > node->shape.size()) return reshape_to(read, region.result, site);
+  ir::Attributes attributes;
+  attributes.shape = region.result;
+  return record_valid(ir::Op::reshape, {read}, std::move(attributes), {read->dtype, region.result},
+                      site);
 }
 
 }  // namespace heddle::frontend

@@ -1,5 +1,7 @@
 #include "frontend/graph/record.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -11,6 +13,7 @@
 #include "frontend/graph/placement.h"
 #include "frontend/graph/trace.h"
 #include "ir/calls/calls.h"
+#include "ir/interpreter/fold.h"
 #include "ir/types/fields.h"
 #include "ir/types/scalar.h"
 
@@ -153,6 +156,24 @@ std::vector<ir::Type> types_of(std::span<const NodeRef> operands) {
   return types;
 }
 
+/// The result of an op on single numbers that are known, if every target gives the same: then there
+/// is nothing to record. Null otherwise.
+NodeRef fold(ir::Op op, std::span<const NodeRef> operands, const ir::Attributes& attributes) {
+  constexpr std::size_t most = 3;
+  const bool known =
+      !operands.empty() && operands.size() <= most &&
+      std::ranges::all_of(operands, [](const NodeRef& operand) {
+        return operand->kind == Node::Kind::scalar || operand->kind == Node::Kind::constant;
+      });
+  if (!known || Trace::current() != nullptr) return {};
+  std::array<ir::ElementBits, most> bits;
+  for (std::size_t i = 0; i < operands.size(); ++i) bits[i] = operands[i]->bits;
+  const DType dtype = operands[op == ir::Op::select ? 1 : 0]->dtype;
+  const auto result = ir::fold(op, dtype, std::span(bits).first(operands.size()), attributes);
+  if (!result) return {};
+  return record_number(ir::infer(op, types_of(operands), attributes).dtype, *result);
+}
+
 /// The type of a result of a pending call.
 ir::Type type_of_result(const Node& call, std::uint32_t index) {
   return ir::infer_results(types_of(call.operands()), *call.attributes).at(index);
@@ -187,11 +208,19 @@ NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attribute
 }  // namespace
 
 NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site) {
+  if (NodeRef known = fold(op, operands, attributes)) return known;
   ir::Type type =
       op == ir::Op::result
           ? type_of_result(*operands[0], attributes.index)
           : located(site, [&] { return ir::infer(op, types_of(operands), attributes); });
   return record_typed(op, operands, std::move(attributes), std::move(type), site);
+}
+
+NodeRef record_valid(ir::Op op, std::initializer_list<NodeRef> operands, ir::Attributes attributes,
+                     ir::Type type, Site site) {
+  if (Trace::current() != nullptr) return record(op, operands, std::move(attributes), site);
+  return record_typed(op, std::span(operands.begin(), operands.size()), std::move(attributes),
+                      std::move(type), site);
 }
 
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
@@ -226,6 +255,10 @@ NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant) {
   node->dtype = dtype;
   node->bits = bits;
   return node;
+}
+
+NodeRef record_number(DType dtype, ir::ElementBits bits) {
+  return record_scalar(dtype, bits, is_boolean(dtype));
 }
 
 NodeRef record_constant(DType dtype, double value) {

@@ -22,6 +22,10 @@ inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, ir::At
 inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site site) {
   return record(op, std::span(operands.begin(), operands.size()), {}, site);
 }
+/// The same for an op that is known to be valid, with a result of that type. Checked in a trace,
+/// where extents may be symbols.
+NodeRef record_valid(ir::Op op, std::initializer_list<NodeRef> operands, ir::Attributes attributes,
+                     ir::Type type, Site site);
 
 /// Records a call and returns its results.
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
@@ -31,6 +35,8 @@ std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> 
 std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attributes attributes,
                                  Site site);
 
+/// A 0-d node for a number that is known now.
+NodeRef record_number(DType dtype, ir::ElementBits bits);
 /// A 0-d node for a host scalar. It is a program argument; it is a program constant if `constant`
 /// is true or this thread is tracing.
 NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant);

@@ -1,6 +1,7 @@
 #include "frontend/python/array_object.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "heddle/error.h"
@@ -88,6 +89,15 @@ std::optional<Layout> layout_through(const ir::Shape& base, const std::vector<Vi
 
 bool is_part(Op op) { return op == Op::real || op == Op::imag; }
 
+/// Whether the step is a view of every layout: all are but reshapes that do more than add or drop
+/// axes of extent 1.
+bool fits_every_layout(const ViewStep& step) {
+  if (step.op != Op::reshape) return true;
+  const auto other = [](ir::Dim extent) { return extent != ir::Dim(1); };
+  return std::ranges::equal(step.operand | std::views::filter(other),
+                            step.attributes.shape | std::views::filter(other));
+}
+
 bool all_known(const ir::Shape& base, const std::vector<ViewStep>& steps) {
   return known_shape(base) && std::all_of(steps.begin(), steps.end(), [](const ViewStep& step) {
            return known_shape(step.operand) && known_shape(step.attributes.shape);
@@ -119,6 +129,7 @@ bool merge(ViewStep& first, const ViewStep& second) {
 /// The view steps from one node to another, in order; nullopt if another op is in between.
 std::optional<std::vector<ViewStep>> steps_between(const NodeRef& from, NodeRef to) {
   std::vector<ViewStep> steps;
+  steps.reserve(2);
   while (!(to == from)) {
     if (to->kind != frontend::Node::Kind::operation || to->evaluated()) return std::nullopt;
     if (!ir::is_view(to->op) && !is_part(to->op)) return std::nullopt;
@@ -132,6 +143,9 @@ std::optional<std::vector<ViewStep>> steps_between(const NodeRef& from, NodeRef 
 }
 
 NodeRef replay(const ViewStep& step, const NodeRef& operand, const Site& site) {
+  if (step.op == Op::slice || step.op == Op::reshape)
+    return frontend::record_valid(step.op, {operand}, step.attributes,
+                                  {operand->dtype, step.attributes.shape}, site);
   return frontend::record(step.op, {operand}, step.attributes, site);
 }
 
@@ -139,9 +153,15 @@ NodeRef replay(const ViewStep& step, const NodeRef& operand, const Site& site) {
 NodeRef put_back(const ViewStep& step, const NodeRef& operand, const NodeRef& element,
                  const Site& site) {
   if (step.op == Op::slice) {
-    return frontend::record(Op::slice_update, {operand, element}, step.attributes, site);
+    return frontend::record_valid(Op::slice_update, {operand, element}, step.attributes,
+                                  {operand->dtype, operand->shape}, site);
   }
-  if (step.op == Op::reshape) return frontend::reshape_to(element, step.operand, site);
+  if (step.op == Op::reshape) {
+    ir::Attributes attributes;
+    attributes.shape = step.operand;
+    return frontend::record_valid(Op::reshape, {element}, std::move(attributes),
+                                  {element->dtype, step.operand}, site);
+  }
   if (is_part(step.op)) {
     const bool imaginary = step.op == Op::imag;
     const NodeRef other = frontend::record(imaginary ? Op::real : Op::imag, {operand}, site);
@@ -257,21 +277,28 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
     own.base_->is_scalar = result.ndim() == 0;
     return own;
   }
+  std::optional<ArrayObject> view = view_through(std::move(*added), where);
+  if (!view) return ArrayObject(result);
+  if (view->view_ != view_) view->view_->remember(result);
+  return std::move(*view);
+}
+
+std::optional<ArrayObject> ArrayObject::view_through(std::vector<ViewStep> added,
+                                                     const SourceLocation& where) const {
   if (owns_) base_->owner = this;
-  if (added->empty()) return *this;
-  const NodeRef base = Access::node(base_->value, where);
-  std::vector<ViewStep> steps = view_ == nullptr ? std::vector<ViewStep>{} : view_->steps();
+  if (added.empty()) return *this;
+  std::vector<ViewStep> steps;
+  if (view_ != nullptr) steps = view_->steps();
   bool writable = !read_only();
-  for (ViewStep& step : *added) {
+  for (ViewStep& step : added) {
     writable &= step.op != Op::broadcast_to;
     if (steps.empty() || !merge(steps.back(), step)) steps.push_back(std::move(step));
   }
-  if (all_known(base->shape, steps) && !layout_through(base->shape, steps)) {
-    return ArrayObject(result);
+  if (!std::ranges::all_of(steps, fits_every_layout)) {
+    const ir::Shape& shape = Access::node(base_->value, where)->shape;
+    if (all_known(shape, steps) && !layout_through(shape, steps)) return std::nullopt;
   }
-  auto view = std::make_shared<View>(base_, std::move(steps), writable);
-  view->remember(result);
-  return ArrayObject(std::move(view));
+  return ArrayObject(std::make_shared<View>(base_, std::move(steps), writable));
 }
 
 bool ArrayObject::look_through(const Array& result, const SourceLocation& where) {

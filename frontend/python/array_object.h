@@ -95,6 +95,9 @@ class ArrayObject {
 
   /// An array that views `result`, which a view function computed from read().
   ArrayObject view_of(const Array& result, const SourceLocation& where) const;
+  /// An array that views this one through `added` steps; nullopt if a copy would be needed.
+  std::optional<ArrayObject> view_through(std::vector<ViewStep> added,
+                                          const SourceLocation& where) const;
   /// Makes this array view `result` from now on, as view_of() would. Other arrays that share the
   /// elements do not change. Returns false if a copy would be needed.
   bool look_through(const Array& result, const SourceLocation& where);

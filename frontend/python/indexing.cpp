@@ -9,15 +9,19 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
+#include "frontend/array/region.h"
 #include "frontend/array/views.h"
 #include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/dtypes.h"
+#include "frontend/python/elements.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
 
 namespace heddle::python {
 namespace {
+
+using frontend::Access;
 
 std::optional<std::int64_t> bound(nb::handle value) {
   if (value.is_none()) return std::nullopt;
@@ -113,6 +117,7 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
 std::vector<IndexItem> to_items(nb::handle key, const SourceLocation& where) {
   if (!PyTuple_Check(key.ptr())) return {to_item(key, where)};
   std::vector<IndexItem> items;
+  items.reserve(static_cast<std::size_t>(PyTuple_GET_SIZE(key.ptr())));
   for (nb::handle each : nb::borrow<nb::tuple>(key)) items.push_back(to_item(each, where));
   return items;
 }
@@ -131,12 +136,38 @@ bool is_element(const std::vector<IndexItem>& items, const Array& array) {
                      [](const IndexItem& item) { return item.kind == IndexItem::Kind::integer; });
 }
 
-/// The value, cast and broadcast to the selection that it is written to.
-Array fitted(const Operand& value, const Array& place, const SourceLocation& where) {
-  const ir::Shape wanted = frontend::Access::node(place, where)->shape;
+/// A selection that values are written to.
+struct Place {
+  ArrayObject array;
+  ir::Type type;
+};
+
+/// The elements that subscripts other than arrays select.
+Place place_of(const ArrayObject& array, const std::vector<IndexItem>& items,
+               const SourceLocation& where) {
+  if (array.is_scalar()) {
+    ArrayObject place = array.view_of(array.read(where).index(items, where), where);
+    const frontend::NodeRef node = Access::node(place.read(where), where);
+    return {std::move(place), {node->dtype, node->shape}};
+  }
+  const frontend::NodeRef node = Access::node(array.read(where), where);
+  frontend::Region region = frontend::region_of(node, items, where);
+  std::vector<ViewStep> steps;
+  const ir::Shape sliced = region.slice.shape;
+  if (!region.whole) steps.push_back({ir::Op::slice, std::move(region.slice), node->shape});
+  if (sliced != region.result) {
+    steps.push_back({ir::Op::reshape, {}, sliced});
+    steps.back().attributes.shape = region.result;
+  }
+  return {array.view_through(std::move(steps), where).value(), {node->dtype, region.result}};
+}
+
+/// Writes the value, cast and broadcast.
+void write(Place& place, const Operand& value, const SourceLocation& where) {
+  const auto& [dtype, shape] = place.type;
   const frontend::NodeRef element =
-      frontend::fit_rank(frontend::node_of("setitem", value, place.dtype()), wanted.size(), where);
-  return frontend::Access::make(frontend::broadcast_to_shape(element, wanted, where));
+      frontend::fit_rank(frontend::node_of("setitem", value, dtype), shape.size(), where);
+  place.array.write(Access::make(frontend::broadcast_to_shape(element, shape, where)), where);
 }
 
 /// x[key] += y ends with x[key] = x[key], which needs no write.
@@ -158,21 +189,19 @@ bool is_sequence_of_values(nb::handle value) {
 
 void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
                  const SourceLocation& where) {
-  ArrayObject place = array.view_of(array.read(where).index(items, where), where);
+  Place place = place_of(array, items, where);
   if (const ArrayObject* source = as_array(value)) {
-    if (is_same_place(place, *source)) return;
+    if (is_same_place(place.array, *source)) return;
     const Array element = source->read(where);
-    return place.write(fitted({element, where}, place.read(where), where), where);
+    return write(place, {element, where}, where);
   }
-  if (const auto scalar = as_scalar(value)) {
-    return place.write(fitted({*scalar, where}, place.read(where), where), where);
-  }
+  if (const auto scalar = as_scalar(value)) return write(place, {*scalar, where}, where);
   if (!is_sequence_of_values(value)) {
     raise(PyExc_TypeError, "setitem: the value must be an Array, a number or a list of them, not " +
                                describe_foreign(value));
   }
   const Array element = from_python(value, array.read(where).dtype(), where);
-  place.write(fitted({element, where}, place.read(where), where), where);
+  write(place, {element, where}, where);
 }
 
 void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
@@ -195,14 +224,18 @@ void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::h
 }  // namespace
 
 nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where) {
-  const std::vector<IndexItem> items = to_items(key, where);
-  const Array result = array.read(where).index(items, where);
-  if (picks(items) || is_element(items, array.read(where))) {
+  const auto picked = [](Array result) {
     const bool single = result.ndim() == 0;
-    nb::object picked = wrap(result);
-    as_array(picked)->base().is_element = single;
-    return picked;
+    nb::object object = wrap(std::move(result));
+    as_array(object)->base().is_element = single;
+    return object;
+  };
+  if (const auto index = element_index(array, key)) {
+    if (auto element = read_element(array, *index)) return picked(std::move(*element));
   }
+  const std::vector<IndexItem> items = to_items(key, where);
+  Array result = array.read(where).index(items, where);
+  if (picks(items) || is_element(items, array.read(where))) return picked(std::move(result));
   return nb::cast(array.view_of(result, where));
 }
 
@@ -213,6 +246,8 @@ void set_item(ArrayObject& array, nb::handle key, nb::handle value, const Source
         "setitem: an element that was read is an immutable scalar, not a view; write x[i] = value "
         "to its array, or heddle.array(x[i]) makes a writable array");
   }
+  const auto index = element_index(array, key);
+  if (index && write_element(array, *index, value, where)) return;
   const std::vector<IndexItem> items = to_items(key, where);
   if (picks(items)) return write_picked(array, items, value, where);
   write_place(array, items, value, where);

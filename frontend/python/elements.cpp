@@ -1,0 +1,204 @@
+#include "frontend/python/elements.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "heddle/jit.h"
+
+#include "frontend/array/access.h"
+#include "frontend/evaluate/evaluate.h"
+#include "frontend/graph/record.h"
+#include "frontend/graph/storage.h"
+#include "frontend/graph/trace.h"
+#include "frontend/python/bindings.h"
+#include "frontend/python/foreign.h"
+#include "frontend/python/gil.h"
+#include "runtime/device/backend.h"
+
+namespace heddle::python {
+namespace {
+
+using frontend::Access;
+using frontend::Node;
+using frontend::NodeRef;
+using ir::Op;
+
+std::size_t rank_of(const ArrayObject& array) {
+  if (array.steps().empty()) return Access::raw(array.base().value)->shape.size();
+  const ViewStep& last = array.steps().back();
+  return last.op == Op::transpose                     ? last.attributes.axes.size()
+         : last.op == Op::real || last.op == Op::imag ? last.operand.size()
+                                                      : last.attributes.shape.size();
+}
+
+bool is_on_host(const Node& node) {
+  const runtime::Device device = node.evaluated()
+                                     ? node.value.buffer->device()
+                                     : node.planned_device().value_or(runtime::current_device());
+  return device == runtime::current_device() && runtime::capabilities_of(device).host_memory;
+}
+
+/// The base's value, computed and in host memory; null if it is not.
+NodeRef value_at_hand(const Base& base) {
+  const NodeRef node = Access::raw(base.value);
+  if (base.pinned || !node || node->trace_id != 0) return {};
+  const bool pending = node->kind == Node::Kind::operation && !node->evaluated();
+  if (!(pending || node->kind == Node::Kind::array || node->evaluated()) || !is_on_host(*node))
+    return {};
+  if (!pending) return node;
+  if (node->op != Op::slice_update || !frontend::auto_eval_enabled()) return {};
+  {
+    const ReleaseGil release;
+    frontend::evaluate(node);
+  }
+  return node->evaluated() ? node : NodeRef();
+}
+
+/// The coordinates of an element of a step's result, as coordinates in the step's operand. False
+/// for a step that is not followed.
+bool trace_back(const ViewStep& step, ElementIndex& index) {
+  if (step.op == Op::slice) {
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+      index[axis] = step.attributes.starts[axis].constant() +
+                    index[axis] * step.attributes.steps[axis].constant();
+    }
+    return true;
+  }
+  if (step.op == Op::transpose) {
+    ElementIndex before(index.size());
+    for (std::size_t axis = 0; axis < index.size(); ++axis)
+      before[static_cast<std::size_t>(step.attributes.axes[axis])] = index[axis];
+    index = before;
+    return true;
+  }
+  if (step.op != Op::reshape) return false;
+  std::int64_t position = 0;
+  for (std::size_t axis = 0; axis < index.size(); ++axis)
+    position = position * step.attributes.shape[axis].constant() + index[axis];
+  index.assign(step.operand.size(), 0);
+  for (std::size_t axis = index.size(); axis-- > 0;) {
+    index[axis] = position % step.operand[axis].constant();
+    position /= step.operand[axis].constant();
+  }
+  return true;
+}
+
+/// Counts negative indices from the end. False for an index out of bounds.
+bool normalize(ElementIndex& index, const ir::Shape& shape) {
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    const std::int64_t extent = shape[axis].constant();
+    if (index[axis] < 0) index[axis] += extent;
+    if (index[axis] < 0 || index[axis] >= extent) return false;
+  }
+  return true;
+}
+
+/// The extents of the array; the base has the extents `base`.
+ir::Shape shape_of(const ArrayObject& array, const ir::Shape& base) {
+  ir::Shape shape = base;
+  for (const ViewStep& step : array.steps()) {
+    if (step.op == Op::transpose) {
+      const ir::Shape before = shape;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        shape[axis] = before[static_cast<std::size_t>(step.attributes.axes[axis])];
+    } else if (step.op != Op::real && step.op != Op::imag) {
+      shape = step.attributes.shape;
+    }
+  }
+  return shape;
+}
+
+/// The position of the element in the base's memory, in elements; nullopt if the index is out of
+/// bounds, or the view is one of parts of numbers or of repeated elements.
+std::optional<std::int64_t> position_of(const ArrayObject& array, ElementIndex index,
+                                        const ir::Shape& base) {
+  const std::vector<ViewStep>& steps = array.steps();
+  const bool inside =
+      steps.empty() ? normalize(index, base) : normalize(index, shape_of(array, base));
+  if (!inside) return std::nullopt;
+  for (std::size_t i = steps.size(); i-- > 0;) {
+    if (!trace_back(steps[i], index)) return std::nullopt;
+  }
+  std::int64_t position = 0;
+  for (std::size_t axis = 0; axis < index.size(); ++axis)
+    position = position * base[axis].constant() + index[axis];
+  return position;
+}
+
+std::byte* address_of(const runtime::DeviceArray& array, std::int64_t position) {
+  return static_cast<std::byte*>(array.buffer->pointer()) + array.offset +
+         position * static_cast<std::int64_t>(size_of(array.type.dtype));
+}
+
+/// The value in that dtype, if it is known.
+std::optional<ir::ElementBits> known_bits(nb::handle value, DType dtype,
+                                          const SourceLocation& where) {
+  const ArrayObject* const array = as_array(value);
+  if (array == nullptr) {
+    const auto scalar = as_scalar(value);
+    if (!scalar) return std::nullopt;
+    return frontend::scalar_bits("setitem", *scalar, dtype, where);
+  }
+  if (array->is_view() || array->base().pinned) return std::nullopt;
+  const NodeRef node = Access::raw(array->base().value);
+  const bool known = node && node->trace_id == 0 &&
+                     (node->kind == Node::Kind::scalar || node->kind == Node::Kind::constant);
+  if (!known) return std::nullopt;
+  ir::ElementBits bits;
+  frontend::convert(node->bits.bytes(), node->dtype, bits.bytes(), dtype, 1);
+  return bits;
+}
+
+}  // namespace
+
+std::optional<ElementIndex> element_index(const ArrayObject& array, nb::handle key) {
+  const bool several = PyTuple_CheckExact(key.ptr()) != 0;
+  const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(key.ptr())) : 1;
+  if (!several && PyLong_CheckExact(key.ptr()) == 0) return std::nullopt;
+  if (count == 0 || frontend::tracing() || array.is_scalar() || !array.base().value.has_value() ||
+      count != rank_of(array))
+    return std::nullopt;
+  ElementIndex index;
+  for (std::size_t i = 0; i < count; ++i) {
+    PyObject* const each =
+        several ? PyTuple_GET_ITEM(key.ptr(), static_cast<Py_ssize_t>(i)) : key.ptr();
+    if (PyLong_CheckExact(each) == 0) return std::nullopt;
+    int overflow = 0;
+    index.push_back(PyLong_AsLongLongAndOverflow(each, &overflow));
+    if (overflow != 0) return std::nullopt;
+  }
+  return index;
+}
+
+std::optional<Array> read_element(const ArrayObject& array, const ElementIndex& index) {
+  const NodeRef node = value_at_hand(array.base());
+  if (!node) return std::nullopt;
+  const auto position = position_of(array, index, node->shape);
+  if (!position) return std::nullopt;
+  ir::ElementBits bits;
+  std::memcpy(bits.bytes(), address_of(node->value, *position), size_of(node->dtype));
+  return Access::make(frontend::record_number(node->dtype, bits));
+}
+
+bool write_element(const ArrayObject& array, const ElementIndex& index, nb::handle value,
+                   const SourceLocation& where) {
+  Base& base = array.base();
+  if (array.read_only()) return false;
+  const auto bits = known_bits(value, Access::raw(base.value)->dtype, where);
+  if (!bits) return false;
+  const Node* const at_hand = value_at_hand(base).get();
+  const NodeRef& node = Access::raw(base.value);
+  if (at_hand == nullptr || node.get() != at_hand) return false;
+  const auto position = position_of(array, index, node->shape);
+  if (!position) return false;
+  for (View* const view : base.views) view->forget();
+  // Nobody else may see the old elements, pending ops included.
+  if (!node->unique() || !node->value.buffer.unique() || !node->value.buffer->pooled())
+    return false;
+  std::memcpy(address_of(node->value, *position), bits->bytes(), size_of(node->dtype));
+  // A node is one value for ever: the new elements are that of another.
+  Access::assign(base.value, frontend::array_node(runtime::DeviceArray(node->value)));
+  return true;
+}
+
+}  // namespace heddle::python
