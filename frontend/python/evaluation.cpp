@@ -65,8 +65,8 @@ struct Caller {
   }
 };
 
-/// The lines of instructions that recorded ops lately: Python searches a table for a line. Guarded
-/// by the GIL, never destroyed.
+/// The lines of instructions that recorded ops lately: to find a line, Python walks the function's
+/// table from its start. Guarded by the GIL, never destroyed.
 class KnownLines {
  public:
   int line_of(const Caller& caller) {
@@ -74,7 +74,9 @@ class KnownLines {
     const int instruction = caller.instruction();
     if (instruction < 0) return PyFrame_GetLineNumber(frame);
     const auto address = reinterpret_cast<std::uintptr_t>(caller.code.ptr());
-    Known& known = known_[((address >> 4U) + static_cast<unsigned>(instruction)) % known_.size()];
+    // Instructions lie two bytes apart.
+    Known& known =
+        known_[((address >> 4U) + static_cast<unsigned>(instruction) / 2) % known_.size()];
     if (!known.code.is(caller.code) || known.instruction != instruction)
       known = {caller.code, instruction, PyFrame_GetLineNumber(frame)};
     return known.line;
@@ -85,7 +87,7 @@ class KnownLines {
     nb::object code;  ///< held, so that its address stays its own
     int instruction = 0, line = 0;
   };
-  std::array<Known, 256> known_;
+  std::array<Known, 4096> known_;
 };
 
 Caller find_caller() {
