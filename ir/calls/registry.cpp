@@ -9,6 +9,7 @@
 
 #include "ir/base/fork_gate.h"
 #include "ir/calls/calls.h"
+#include "ir/calls/collective.h"
 
 namespace heddle::ir {
 
@@ -43,6 +44,7 @@ constexpr const CallOp& (*table[])() = {
     calls::element_loop,
     calls::user_map,
     calls::user_write,
+    calls::collective,
 };
 // clang-format on
 

@@ -12,7 +12,9 @@
 
 #include "heddle/error.h"
 
+#include "ir/calls/collective.h"
 #include "passes/calls/cholesky.h"
+#include "passes/calls/collective.h"
 #include "passes/calls/control.h"
 #include "passes/calls/determinant.h"
 #include "passes/calls/element_loops.h"
@@ -71,6 +73,7 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::while_loop, .lower = lower_while, .describe = describe_while},
     {.op = ir::calls::switch_case, .describe = describe_switch},
     {.op = ir::calls::element_loop, .only_lowered = true},
+    {.op = ir::calls::collective, .describe = describe_collective},
 };
 
 constexpr CallLowering no_row;

@@ -8,6 +8,7 @@
 #include "runtime/cuda/libraries/blas.h"
 #include "runtime/cuda/libraries/curand.h"
 #include "runtime/cuda/libraries/cusolver.h"
+#include "runtime/cuda/libraries/nccl.h"
 #include "runtime/cuda/nvrtc.h"
 
 namespace heddle::runtime::cuda {
@@ -73,6 +74,8 @@ std::vector<Finding> examine() {
       library_finding("cuSOLVER", cusolver::unavailable_reason(), "linalg on a GPU needs it."));
   findings.push_back(library_finding("cuRAND", curand_unavailable_reason(),
                                      "random::bulk needs it; random::Generator does not."));
+  findings.push_back(library_finding("NCCL", nccl::unavailable_reason(),
+                                     "Exchanging arrays among GPUs needs it."));
   return findings;
 }
 

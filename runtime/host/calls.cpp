@@ -2,6 +2,7 @@
 
 #include "passes/calls/gemm.h"
 #include "passes/plan/sort.h"
+#include "runtime/calls/collective.h"
 #include "runtime/calls/handler_table.h"
 #include "runtime/calls/handlers.h"
 #include "runtime/calls/permutation.h"
@@ -65,6 +66,7 @@ constexpr NamedHandler handlers[] = {
     {"control.scan", scan_handler},
     {"control.while", while_handler},
     {"control.switch", switch_handler},
+    {"distributed.collective", collective_handler},
 };
 
 }  // namespace

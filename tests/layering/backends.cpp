@@ -29,9 +29,10 @@ constexpr std::array<std::string_view, 4> tables = {"ir/types/target.", "ir/type
                                                     "runtime/device/backend.cpp",
                                                     "frontend/python/dlpack_device.cpp"};
 /// Includes of a backend's own headers elsewhere: tools that listen by NVTX, and the public
-/// generators that are cuRAND's.
-constexpr std::array<std::string_view, 2> faces = {"runtime/profile/kernel_history.cpp",
-                                                   "frontend/random/bulk_random.cpp"};
+/// generators that are cuRAND's, and communicators, which are NCCL's.
+constexpr std::array<std::string_view, 3> faces = {"runtime/profile/kernel_history.cpp",
+                                                   "frontend/random/bulk_random.cpp",
+                                                   "frontend/distributed/communicator.cpp"};
 
 template <std::size_t count>
 bool begins_with_any(std::string_view path, const std::array<std::string_view, count>& starts) {
