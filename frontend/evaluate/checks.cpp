@@ -16,6 +16,7 @@
 #include "ir/base/fork_gate.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/device/stream.h"
+#include "runtime/libraries/communicator.h"
 
 namespace heddle::frontend {
 
@@ -171,6 +172,7 @@ bool has_failures(const NodeRef& read) {
 }
 
 void raise_failures(const NodeRef& read) {
+  runtime::settle_communication();
   if (all().count.load(std::memory_order_relaxed) == 0) return;
   const auto awaited = [&](const Waiting& each) { return is_awaited(each, read); };
   while (const std::optional<Waiting> next = take(awaited)) {

@@ -18,6 +18,7 @@
 #include "runtime/device/device.h"
 #include "runtime/device/stream.h"
 #include "runtime/libraries/autotune.h"
+#include "runtime/libraries/communicator.h"
 
 namespace heddle {
 
@@ -68,6 +69,7 @@ void set_device(const std::string& name) {
 std::string device() { return runtime::to_string(runtime::current_device()); }
 
 void synchronize() {
+  runtime::settle_communication();
   runtime::Stream::current(runtime::current_device()).synchronize();
   frontend::raise_failures();
 }

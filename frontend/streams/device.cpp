@@ -8,6 +8,7 @@
 #include "frontend/streams/recorded.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/stream.h"
+#include "runtime/libraries/communicator.h"
 
 namespace heddle {
 
@@ -68,6 +69,7 @@ int driver_version(const std::string& kind) {
 void synchronize(const std::string& of) {
   const runtime::Device device = named(of);
   frontend::evaluate_recorded("synchronize");
+  runtime::settle_communication();
   runtime::synchronize(device);
   frontend::raise_failures();
 }

@@ -10,6 +10,7 @@
 #include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/stream.h"
+#include "runtime/libraries/communicator.h"
 
 namespace heddle {
 
@@ -78,6 +79,7 @@ void Event::record() { record(Stream::current(device())); }
 bool Event::done() const { return state_->event.done(); }
 
 void Event::synchronize() const {
+  runtime::settle_communication();
   state_->event.synchronize();
   frontend::raise_failures();
 }
@@ -136,6 +138,7 @@ void* Stream::handle() const { return stream_->handle(); }
 
 void Stream::synchronize() const {
   evaluate_recorded("Stream::synchronize");
+  runtime::settle_communication();
   stream_->synchronize();
   frontend::raise_failures();
 }

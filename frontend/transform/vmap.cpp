@@ -7,6 +7,7 @@
 #include "frontend/graph/axes.h"
 #include "frontend/graph/record.h"
 #include "ir/calls/calls.h"
+#include "ir/calls/collective.h"
 #include "ir/calls/user_map.h"
 
 namespace heddle::frontend {
@@ -135,7 +136,8 @@ class VmapRecorder {
       case OpKind::call:
         if (is_user_map(node)) return add_batch_axis_to_user_map(node, operands);
         if (node.op == Op::call &&
-            (attributes.call->op->regions != 0 || attributes.call->op == &ir::calls::user_write()))
+            (attributes.call->op->regions != 0 || attributes.call->op == &ir::calls::user_write() ||
+             attributes.call->op == &ir::calls::collective()))
           return false;
         if (node.op == Op::call) add_batch_axis_to_call(node, operands, attributes);
         return true;

@@ -10,6 +10,7 @@
 #include "heddle/creation.h"
 #include "heddle/device.h"
 #include "heddle/differences.h"
+#include "heddle/distributed.h"
 #include "heddle/dtype_info.h"
 #include "heddle/dynamic_slices.h"
 #include "heddle/elementwise.h"
