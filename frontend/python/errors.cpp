@@ -5,6 +5,7 @@
 #include <typeinfo>
 
 #include "heddle/axis_error.h"
+#include "heddle/communication_error.h"
 #include "heddle/error.h"
 
 #include "runtime/base/interrupt.h"
@@ -14,8 +15,8 @@ namespace {
 
 /// The Python class of each C++ exception, in the order of heddle/error.h.
 struct Classes {
-  PyObject *base, *shape, *dtype, *index, *axis, *value, *linalg, *trace, *device, *memory,
-      *compile, *file, *trust, *parse, *internal;
+  PyObject *base, *shape, *dtype, *index, *axis, *value, *linalg, *trace, *device, *communication,
+      *memory, *compile, *file, *trust, *parse, *internal;
 } classes;
 
 PyObject* derive(nb::module_& module, const char* name, const char* documentation,
@@ -74,6 +75,12 @@ void bind_errors(nb::module_& module) {
   classes.device = make_class(module, "DeviceError",
                               "A device, driver or library is missing, or a call to it failed.",
                               PyExc_RuntimeError);
+  classes.communication = PyErr_NewExceptionWithDoc(
+      "heddle.CommunicationError",
+      "An exchange among processes failed, or took longer than the communicator's time-out.",
+      classes.device, nullptr);
+  if (classes.communication == nullptr) throw nb::python_error();
+  module.attr("CommunicationError") = nb::handle(classes.communication);
   classes.memory =
       make_class(module, "OutOfMemory",
                  "An allocation failed, also after free memory was returned from the pools.",
@@ -131,6 +138,8 @@ void set_python_error() noexcept {
     set(classes.linalg, error);
   } catch (const TraceError& error) {
     set(classes.trace, error);
+  } catch (const CommunicationError& error) {
+    set(classes.communication, error);
   } catch (const DeviceError& error) {
     set(classes.device, error);
   } catch (const OutOfMemory& error) {

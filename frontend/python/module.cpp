@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 #include "frontend/python/bindings.h"
+#include "frontend/python/distributed.h"
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/interrupts.h"
@@ -56,6 +57,7 @@ NB_MODULE(_heddle, module) {
   bind_fft(functions);
   bind_nnet(functions);
   bind_sparse(functions);
+  bind_distributed(functions);
   bind_linalg(functions);
   bind_polynomials(functions);
   bind_statistics(functions);

@@ -8,7 +8,7 @@ Everything runs on the CPU, too, where work is done when a call returns. There, 
 unless the machine has a GPU, and Device() is the CPU.
 """
 
-from heddle.cuda import runtime
+from heddle.cuda import nccl, runtime
 from heddle.cuda._device import Device, get_device_id
 from heddle.cuda._event import Event, get_elapsed_time
 from heddle.cuda._graph import Graph
@@ -27,4 +27,4 @@ def is_available():
 __all__ = ["Device", "Event", "ExternalStream", "Graph", "MemoryPool", "PinnedMemoryPointer",
            "PinnedMemoryPool", "Stream", "alloc_pinned_memory", "benchmark", "get_current_stream",
            "get_default_memory_pool", "get_default_pinned_memory_pool", "get_device_id",
-           "get_elapsed_time", "is_available", "profile", "runtime"]
+           "get_elapsed_time", "is_available", "nccl", "profile", "runtime"]
