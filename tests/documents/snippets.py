@@ -12,8 +12,8 @@ Text that varies goes into a ```text block, which is not. Comments that no reade
     <!-- setup                code that runs before the block
     x = hd.ones(3)
     -->
-    <!-- needs: torch, gpu -->  Python: left out where one is missing: a module, a GPU, libzip. What
-                                needs a GPU runs on the first one
+    <!-- needs: torch, gpu -->  Python: left out where one is missing: a module, a GPU, libzip,
+                                NCCL. What needs a GPU runs on the first one
     <!-- declarations -->     C++: the block stands at namespace scope, not in a function
 
 A C++ block with an `int main()` is a program of its own.
@@ -50,11 +50,15 @@ class Block:
 
 
 def is_here(name):
-    """Whether a module can be imported, there is a "gpu", or heddle finds "libzip"."""
+    """Whether a module can be imported, there is a "gpu", or heddle finds "libzip" or "nccl"."""
     import heddle
 
     if name == "gpu":
         return any(device.startswith("cuda") for device in heddle.devices())
+    if name == "nccl":
+        with contextlib.suppress(heddle.DeviceError):
+            return heddle.cuda.nccl.get_version() > 0
+        return False
     if name == "libzip":
         with tempfile.NamedTemporaryFile(suffix=".npz") as file, \
                 contextlib.suppress(heddle.FileError):

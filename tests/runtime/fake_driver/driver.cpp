@@ -347,7 +347,11 @@ int cuEventQuery(Event* event) {
   const Lock lock(state().mutex);
   if (event->mark->captured || unsafe_now()) return capture_unsupported;
   if (event->context->lost != success) return event->context->lost;
-  return event->mark->passed ? success : not_ready;
+  // A device works by itself: who asks often enough sees the work done.
+  constexpr int often = 16;
+  Mark& mark = *event->mark;
+  if (!mark.passed && ++mark.asked > often) return run_until(mark);
+  return mark.passed ? success : not_ready;
 }
 int cuEventSynchronize(Event* event) {
   if (const int error = enter("cuEventSynchronize")) return error;

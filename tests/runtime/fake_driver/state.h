@@ -54,6 +54,7 @@ struct Mark {
   bool passed = true;
   bool captured = false;
   double when = 0;  ///< on the device's clock, once it has passed
+  int asked = 0;    ///< queries that found that it has not
 };
 
 struct Event {
