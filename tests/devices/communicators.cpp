@@ -37,7 +37,7 @@ void require(bool holds, const char* what) {
 }
 
 using Values = std::vector<float>;
-const std::vector<std::string> none = {"", ""};
+const std::vector<std::string> no_failures = {"", ""};
 
 runtime::ProcessResult run_with_nccl(const std::string& test_case,
                                      std::vector<std::string> more = {}) {
@@ -73,7 +73,7 @@ TEST_CASE("child: communicators" * doctest::skip()) {
             require(program(x).to_vector<float>() == Values{2, 20}, "in a program");
           distributed::barrier(members);
           members.check();
-        }) == none);
+        }) == no_failures);
 }
 
 TEST_CASE("a member that is missing, or makes other exchanges, is an error") {

@@ -20,9 +20,9 @@ namespace {
 std::string text_of(const std::string& attributes, const std::string& result) {
   return "func @f(%0: i64[2,3]) -> " + result +
          " {\n"
-         "  %1 = call distributed.collective %0 {" +
+         "  %1, %2 = call distributed.collective %0 {" +
          attributes + "} : " + result +
-         "\n"
+         ", i64[]\n"
          "  return %1\n"
          "}\n";
 }

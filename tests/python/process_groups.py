@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+from conftest import neighbour
+
 needs_fake = pytest.mark.skipif("HEDDLE_FAKE_NCCL" not in os.environ,
                                 reason="the tests' own NCCL is named by CTest")
 
@@ -78,17 +80,15 @@ def run_threads(code, real=False, **environment):
 
 def run_mpi(code, size=2):
     """Runs a program by mpiexec, on CPUs."""
-    pytest.importorskip("mpi4py")
-    launcher = os.path.join(os.path.dirname(sys.executable), "mpiexec")
-    launcher = launcher if os.path.exists(launcher) else shutil.which("mpiexec")
-    if launcher is None:
-        pytest.skip("there is no mpiexec")
+    neighbour("mpi4py")
+    beside = os.path.join(os.path.dirname(sys.executable), "mpirun")  # of the package openmpi
+    launcher = beside if os.path.exists(beside) else shutil.which("mpirun")
+    assert launcher, "mpi4py is here, but no mpirun"
     prologue = PROLOGUE + ("from mpi4py import MPI\n"
                            "rank, size = MPI.COMM_WORLD.Get_rank(), MPI.COMM_WORLD.Get_size()\n")
     environment = os.environ | {"HEDDLE_DEVICE": "cpu", "HEDDLE_NUM_THREADS": "1",
-                                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-    process = subprocess.run([launcher, "-n", str(size), sys.executable, "-c",
+                                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    process = subprocess.run([launcher, "--oversubscribe", "-n", str(size), sys.executable, "-c",
                               prologue + textwrap.dedent(code)],
                              capture_output=True, text=True, timeout=200, env=environment)
     assert process.returncode == 0 and process.stdout.count("done") == size, \

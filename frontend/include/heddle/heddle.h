@@ -6,6 +6,7 @@
 #include "heddle/array.h"
 #include "heddle/axis_error.h"
 #include "heddle/bulk_random.h"
+#include "heddle/communication_error.h"
 #include "heddle/control.h"
 #include "heddle/creation.h"
 #include "heddle/device.h"
