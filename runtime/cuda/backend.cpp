@@ -17,6 +17,7 @@
 #include "runtime/cuda/kernel_compiler.h"
 #include "runtime/cuda/launcher.h"
 #include "runtime/cuda/libraries/blas.h"
+#include "runtime/cuda/memory_kinds.h"
 #include "runtime/cuda/raw_module.h"
 #include "runtime/device/captured_source.h"
 #include "runtime/device/stream.h"
@@ -74,6 +75,31 @@ class CudaBackend final : public Backend {
   void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream) const override;
   void* reserve_pinned(int ordinal, std::size_t bytes) const override;
   void release_pinned(int ordinal, void* pointer) const noexcept override;
+
+  void* reserve_managed(int ordinal, std::size_t bytes) const override {
+    return cuda::reserve_managed(ordinal, bytes);
+  }
+  void release_managed(int ordinal, void* pointer, std::size_t bytes) const noexcept override {
+    cuda::release_managed(ordinal, pointer, bytes);
+  }
+  void prefetch(const void* pointer, std::size_t bytes, Device to,
+                const Stream& stream) const override {
+    cuda::prefetch(pointer, bytes, to, stream);
+  }
+  void advise(int ordinal, const void* pointer, std::size_t bytes, int advice,
+              Device on) const override {
+    cuda::advise(ordinal, pointer, bytes, advice, on);
+  }
+  void* reserve_ordered(int ordinal, std::size_t bytes) const override {
+    return cuda::reserve_ordered(ordinal, bytes);
+  }
+  void release_ordered(int ordinal, void* pointer) const noexcept override {
+    cuda::release_ordered(ordinal, pointer);
+  }
+  OrderedPool ordered_pool(int ordinal) const override { return cuda::ordered_pool(ordinal); }
+  void trim_ordered(int ordinal, std::size_t keep) const override {
+    cuda::trim_ordered(ordinal, keep);
+  }
 
   StreamHandle create_stream(const StreamKind& kind) const override;
   void synchronize(StreamHandle stream, int ordinal) const override;

@@ -57,6 +57,7 @@ using GraphHandle = struct GraphOpaque*;
 using GraphNodeHandle = struct GraphNodeOpaque*;
 using GraphExecHandle = struct GraphExecOpaque*;
 using UserObjectHandle = struct UserObjectOpaque*;
+using MemoryPoolHandle = struct MemoryPoolOpaque*;
 
 enum class DeviceAttribute : int {
   max_threads_per_block = 1,
@@ -95,6 +96,12 @@ enum class PointerAttribute : int { context = 1, memory_type = 2, device_ordinal
 enum class MemoryType : unsigned { host = 1, device = 2, array = 3, unified = 4 };
 enum class JitOption : int { error_log_buffer = 5, error_log_buffer_size_bytes = 6 };
 using runtime::CaptureMode;
+enum class MemoryPoolAttribute : int { reserved_current = 5, used_current = 7 };
+/// CUmemLocation: a place of managed memory, since CUDA 12.2.
+struct MemoryLocation {
+  int type = 1;  ///< CU_MEM_LOCATION_TYPE_DEVICE; 2: CU_MEM_LOCATION_TYPE_HOST
+  int ordinal = 0;
+};
 enum class CaptureStatus : int { none = 0, active = 1, invalidated = 2 };
 enum class GraphNodeType : int { kernel = 0, memcpy = 1, memset = 2 };
 
@@ -103,6 +110,7 @@ inline constexpr unsigned event_blocking_sync = 1;
 inline constexpr unsigned event_disable_timing = 2;
 inline constexpr unsigned event_interprocess = 4;
 inline constexpr unsigned host_alloc_portable = 1;
+inline constexpr unsigned mem_attach_global = 1;
 inline constexpr unsigned user_object_no_destructor_sync = 1;
 inline constexpr unsigned graph_user_object_move = 1;
 

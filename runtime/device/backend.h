@@ -37,6 +37,11 @@ struct Capabilities {
                                ///< indices
 };
 
+/// Bytes of a driver's own pool of memory.
+struct OrderedPool {
+  std::size_t used = 0, reserved = 0;
+};
+
 /// An object that a captured graph keeps alive.
 class GraphResource {
  public:
@@ -141,6 +146,24 @@ class Backend {
   virtual void* reserve_pinned(int ordinal, std::size_t bytes) const = 0;
   /// Waits for work that uses the memory.
   virtual void release_pinned(int ordinal, void* pointer) const noexcept = 0;
+
+  /// Memory that moves between the host and the device when one of them touches it; never more
+  /// than the device has free. Ordinary memory on the CPU. Null if there is not enough.
+  virtual void* reserve_managed(int ordinal, std::size_t bytes) const = 0;
+  virtual void release_managed(int ordinal, void* pointer, std::size_t bytes) const noexcept = 0;
+  /// Enqueues moving managed memory to a device, or to the host.
+  virtual void prefetch(const void* pointer, std::size_t bytes, Device to,
+                        const Stream& stream) const = 0;
+  /// Tells the driver how managed memory is used. `advice` is a number of CUmem_advise.
+  virtual void advise(int ordinal, const void* pointer, std::size_t bytes, int advice,
+                      Device on) const = 0;
+  /// Memory of the driver's own pool. Ordinary memory on the CPU. Null if there is not enough.
+  virtual void* reserve_ordered(int ordinal, std::size_t bytes) const = 0;
+  virtual void release_ordered(int ordinal, void* pointer) const noexcept = 0;
+  /// Bytes of the driver's own pool. Throws DeviceError if the device has none.
+  virtual OrderedPool ordered_pool(int ordinal) const = 0;
+  /// Returns free memory of the driver's pool to the device, but for `keep` bytes.
+  virtual void trim_ordered(int ordinal, std::size_t keep) const = 0;
 
   // Streams and events, for asynchronous devices. The device must have been entered for creating
   // and recording.

@@ -86,6 +86,27 @@ class HostBackend final : public Backend {
   }
   void release_pinned(int, void* pointer) const noexcept override { std::free(pointer); }
 
+  void* reserve_managed(int ordinal, std::size_t bytes) const override {
+    return reserve(ordinal, bytes);
+  }
+  void release_managed(int ordinal, void* pointer, std::size_t) const noexcept override {
+    release(ordinal, pointer);
+  }
+  void prefetch(const void*, std::size_t, Device, const Stream&) const override {}
+  void advise(int, const void*, std::size_t, int, Device) const override {}
+  void* reserve_ordered(int ordinal, std::size_t bytes) const override {
+    return reserve(ordinal, bytes);
+  }
+  void release_ordered(int ordinal, void* pointer) const noexcept override {
+    release(ordinal, pointer);
+  }
+  OrderedPool ordered_pool(int) const override {
+    throw DeviceError(
+        "the CPU's driver has no pool of its own, so it has no size; MemoryPool has one on every "
+        "device");
+  }
+  void trim_ordered(int, std::size_t) const override {}
+
   StreamHandle create_stream(const StreamKind&) const override { refuse("streams of its own"); }
   void synchronize(StreamHandle, int) const override {}
   bool is_idle(StreamHandle, int) const override { return true; }

@@ -33,7 +33,9 @@ enum Result : int {
 
 /// A device's only context. After a sticky error all that is asked of it fails with that error.
 struct Context {
-  std::size_t used = 0;
+  std::size_t used = 0;           ///< but for the pool's
+  std::size_t pool_used = 0;      ///< of the driver's pool
+  std::size_t pool_reserved = 0;  ///< of the driver's pool
   int lost = success;
 };
 struct Graph;
@@ -68,8 +70,13 @@ constexpr std::size_t capacity = std::size_t{256} << 20;  ///< of each
 
 struct Block {
   std::size_t bytes = 0;
-  Context* context = nullptr;  ///< null for pinned memory of the host
+  Context* context = nullptr;   ///< null for pinned memory of the host
+  bool managed = false;         ///< every device may use it, and the host
+  Context* resident = nullptr;  ///< the device on which managed memory takes space
+  bool of_pool = false;         ///< of the device's pool
 };
+/// Makes managed memory take space on a device; null for the host.
+void move_managed(Block& block, Context* to);
 using Blocks = std::map<std::uint64_t, Block>;
 
 struct State {
@@ -94,6 +101,8 @@ bool reaches(const Context* context, std::uint64_t pointer, std::size_t bytes);
 
 /// Null without one.
 Context* current_context();
+/// The number of a context's device.
+std::size_t number_of(const Context* context);
 /// What a call in the current context, or for a stream, has to fail with; 0 for nothing.
 int context_error();
 int stream_error(const Stream* stream);
