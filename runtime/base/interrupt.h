@@ -31,6 +31,22 @@ void check_interrupt();
 /// Interval between two calls of the hook in a wait.
 inline constexpr std::chrono::milliseconds interrupt_interval{20};
 
+/// Functions around a wait for another thread. `begin` releases what that thread may need, such as
+/// an interpreter's lock, and returns what `end` needs to take it back; null if there is nothing.
+/// They are called outside of fork sections, with no lock of the library held.
+struct WaitHooks {
+  void* (*begin)();
+  void (*end)(void* released);
+};
+/// Sets the front end's hooks, for the lifetime of the process.
+void set_wait_hooks(const WaitHooks* hooks);
+
+namespace detail {
+/// Null if there are no hooks, or in a fork section.
+void* begin_wait();
+void end_wait(void* released);
+}  // namespace detail
+
 /// While an instance lives, its thread calls check_interrupt() about every interrupt_interval.
 class InterruptibleWait {
  public:
@@ -48,6 +64,28 @@ class InterruptibleWait {
   template <class Done>
   void wait(ir::Condition& condition, std::unique_lock<ir::Mutex>& lock, const Done& done) {
     while (!done()) {
+      lock.unlock();
+      void* const released = detail::begin_wait();
+      lock.lock();
+      try {
+        wait_released(condition, lock, done);
+      } catch (...) {
+        detail::end_wait(released);
+        throw;
+      }
+      if (released == nullptr) return;
+      lock.unlock();
+      detail::end_wait(released);
+      lock.lock();
+    }
+  }
+
+ private:
+  /// Throws with the lock released.
+  template <class Done>
+  void wait_released(ir::Condition& condition, std::unique_lock<ir::Mutex>& lock,
+                     const Done& done) {
+    while (!done()) {
       const Clock::duration left = next_ - Clock::now();
       if (left > Clock::duration::zero()) {
         condition.wait_for(lock, std::chrono::ceil<std::chrono::milliseconds>(left));
@@ -60,7 +98,6 @@ class InterruptibleWait {
     }
   }
 
- private:
   Clock::time_point next_ = Clock::now() + interrupt_interval;  ///< when to call the hook next
 };
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -15,65 +16,28 @@
 #include "ir/base/fork_gate.h"
 #include "ir/base/span.h"
 #include "runtime/base/fault.h"
+#include "runtime/device/allocator.h"
 #include "runtime/device/backend.h"
+#include "runtime/device/device_pool.h"
+#include "runtime/device/memory_hooks.h"
 #include "runtime/device/per_device.h"
 
 namespace heddle::runtime {
 
 namespace {
 
-/// Marks the end of a stream's current work with an event. No event can be recorded while a graph
-/// is being captured from the stream; the event is then recorded at the first query after the
-/// capture.
-class EventMarker : public PoolMarker {
- public:
-  explicit EventMarker(StreamState* stream) : stream_(stream) { mark(); }
-  bool passed() override { return mark() && event_->done(); }
-  void wait() override {
-    if (mark()) event_->synchronize();
-  }
+std::size_t rounded(std::size_t bytes) {
+  return bytes > SIZE_MAX - MemoryPool::unit
+             ? bytes
+             : (bytes + MemoryPool::unit - 1) / MemoryPool::unit * MemoryPool::unit;
+}
 
- private:
-  bool mark() {
-    const std::lock_guard lock(mutex_);
-    if (event_) return true;
-    const Stream stream = Stream::of(stream_);
-    if (!stream.capturing()) event_.emplace(stream);
-    return event_.has_value();
-  }
-  StreamState* stream_;
-  ir::Mutex mutex_;             ///< guards the making of event_
-  std::optional<Event> event_;  ///< never changes once it is made
-};
-
-class DeviceMemory final : public PoolBackend {
- public:
-  explicit DeviceMemory(Device device) : backend_(backend_of(device)), ordinal_(device.ordinal) {}
-
-  void* reserve(std::size_t bytes) override { return backend_.reserve(ordinal_, bytes); }
-  void release(void* pointer, std::size_t) noexcept override {
-    backend_.release(ordinal_, pointer);
-  }
-  std::size_t free_bytes() override { return backend_.free_bytes(ordinal_); }
-  bool idle(StreamState* stream) override { return Stream::of(stream).idle(); }
-  std::unique_ptr<PoolMarker> mark(StreamState* stream) override {
-    return std::make_unique<EventMarker>(stream);
-  }
-
- private:
-  const Backend& backend_;
-  int ordinal_;
-};
-
-/// A device's pool and its memory. Never destroyed: buffers may be released at process exit.
-struct DevicePool {
-  explicit DevicePool(Device device) : memory(device), pool(memory) {
-    if (const auto bytes = ir::bytes(ir::Variable::memory_limit)) pool.set_limit(*bytes);
-  }
-
-  DeviceMemory memory;
-  MemoryPool pool;
-};
+/// The default pool of a device. Never destroyed: buffers may be released at process exit.
+DevicePool* make_default_pool(Device device) {
+  auto* const made = new DevicePool(device, nullptr, nullptr);
+  if (const auto bytes = ir::bytes(ir::Variable::memory_limit)) made->pool.set_limit(*bytes);
+  return made;
+}
 
 struct Reclaimers {
   ir::Mutex mutex;
@@ -109,6 +73,110 @@ void reclaim(Device device, std::size_t bytes) {
       pool.describe_largest(listed)));
 }
 
+[[noreturn]] void throw_out_of_memory(Allocator& allocator, Device device,
+                                      const BlockRequest& request) {
+  if (const MemoryPool* const pool = allocator.pool(device))
+    throw_out_of_memory(*pool, device, request);
+  const MemoryStatistics numbers = allocator.statistics(device);
+  throw OutOfMemory(fmt::format(
+      "{} cannot allocate {} bytes ({}): the allocator that was set has no more memory; it has "
+      "given {} bytes in {} blocks{}",
+      to_string(device), request.bytes, purpose(request.label, request.line), numbers.in_use,
+      numbers.blocks, backend_of(device).describe_free(device.ordinal)));
+}
+
+/// What an allocation needs of an allocator, or of the default pool.
+class Blocks {
+ public:
+  Blocks(Allocator* allocator, const Stream& stream)
+      : allocator_(allocator), stream_(stream), pool_(pool_of(stream.device())) {}
+
+  Chunk* allocate(const BlockRequest& request) const {
+    return allocator_ != nullptr ? allocator_->allocate(request, stream_)
+                                 : pool_.allocate(request, stream_.state());
+  }
+  Chunk* borrow(const BlockRequest& request) const {
+    return allocator_ != nullptr ? allocator_->borrow(request, stream_)
+                                 : pool_.borrow(request, stream_.state());
+  }
+  void trim() const {
+    if (allocator_ != nullptr) allocator_->trim(stream_.device(), true);
+    pool_.trim(true);
+  }
+  [[noreturn]] void fail(const BlockRequest& request) const {
+    if (allocator_ != nullptr) throw_out_of_memory(*allocator_, stream_.device(), request);
+    throw_out_of_memory(pool_, stream_.device(), request);
+  }
+
+ private:
+  Allocator* allocator_;
+  const Stream& stream_;
+  MemoryPool& pool_;
+};
+
+/// A block for the request. Throws OutOfMemory.
+Chunk* take_block(const Blocks& blocks, const BlockRequest& request, Device device) {
+  const bool refused = fault::point(fault::Kind::allocation);
+  auto attempt = [&] { return refused ? nullptr : blocks.allocate(request); };
+  Chunk* chunk = attempt();
+  if (chunk == nullptr) {
+    // Reclaimers may evaluate, compile and wait for other threads. The pool waits for streams,
+    // which may call functions of the user.
+    const ir::ForkPause pause;
+    reclaim(device, request.bytes);
+    blocks.trim();
+    chunk = attempt();
+    if (chunk == nullptr && !refused) chunk = blocks.borrow(request);
+  }
+  if (chunk == nullptr) blocks.fail(request);
+  return chunk;
+}
+
+void free_block(Chunk* chunk, Device device, std::span<StreamState* const> users) noexcept {
+  const auto free = [&] {
+    if (Allocator* const allocator = allocator_of(*chunk)) {
+      allocator->free(chunk, device, users);
+    } else {
+      pool_of(device).free(chunk, users);
+    }
+  };
+  if (!has_memory_hooks()) return free();
+  free_with_hooks({.device = device,
+                   .bytes = chunk->bytes,
+                   .pointer = chunk->pointer,
+                   .block = reinterpret_cast<std::uintptr_t>(chunk),
+                   .label = chunk->label,
+                   .line = chunk->line},
+                  free);
+}
+
+/// take_block() between the calls of the hooks.
+Chunk* take_block_with_hooks(const Blocks& blocks, const BlockRequest& request, Device device) {
+  MemoryEvent event{.device = device,
+                    .requested = request.bytes,
+                    .bytes = rounded(request.bytes),
+                    .label = request.label,
+                    .line = request.line};
+  call_memory_hooks(MemoryStep::before_allocate, event);
+  Chunk* chunk = nullptr;
+  try {
+    chunk = take_block(blocks, request, device);
+  } catch (const OutOfMemory&) {
+    call_memory_hooks(MemoryStep::after_allocate, event);
+    throw;
+  }
+  event.bytes = chunk->bytes;
+  event.pointer = chunk->pointer;
+  event.block = reinterpret_cast<std::uintptr_t>(chunk);
+  try {
+    call_memory_hooks(MemoryStep::after_allocate, event);
+  } catch (...) {
+    free_block(chunk, device, {});
+    throw;
+  }
+  return chunk;
+}
+
 bool poisons() {
   static const bool on = ir::flag(ir::Variable::poison, false);
   return on;
@@ -126,7 +194,12 @@ bool wait_for_borrowed(const Stream& stream, const Stream& borrowed) {
 }  // namespace
 
 void Buffer::describe(const Label& label, ir::Location line) {
-  if (chunk_ != nullptr) pool_of(device()).describe(chunk_, label, line);
+  if (chunk_ == nullptr) return;
+  if (Allocator* const allocator = allocator_of(*chunk_)) {
+    allocator->describe(chunk_, label, line);
+  } else {
+    pool_of(device()).describe(chunk_, label, line);
+  }
 }
 
 void Buffer::used_on(const Stream& stream) {
@@ -150,9 +223,7 @@ void Buffer::wait_for_users(const Stream& stream) {
 
 Buffer::~Buffer() {
   // At exit the driver may already have shut down and released its memory.
-  if (chunk_ != nullptr && !backend_of(device()).unusable()) {
-    pool_of(device()).free(chunk_, users_);
-  }
+  if (chunk_ != nullptr && !backend_of(device()).unusable()) free_block(chunk_, device(), users_);
   if (on_release_) ir::outside_fork_sections(std::move(on_release_));
 }
 
@@ -175,21 +246,19 @@ BufferRef allocate(std::size_t bytes, const Stream& stream, const Label& label, 
     told->name = label ? *label : "memory";
     told->bytes = bytes;
   }
-  MemoryPool& pool = pool_of(stream.device());
-  const bool refused = fault::point(fault::Kind::allocation);
   const BlockRequest request{bytes, label, line};
-  auto attempt = [&] { return refused ? nullptr : pool.allocate(request, stream.state()); };
-  Chunk* chunk = attempt();
-  if (chunk == nullptr) {
-    // Reclaimers may evaluate, compile and wait for other threads. The pool waits for streams,
-    // which may call functions of the user.
-    const ir::ForkPause pause;
-    reclaim(stream.device(), bytes);
-    pool.trim(true);
-    chunk = attempt();
-    if (chunk == nullptr && !refused) chunk = pool.borrow(request, stream.state());
+  const std::shared_ptr<Allocator> allocator = current_allocator();
+  const bool hooked = has_memory_hooks();
+  const Blocks blocks(allocator.get(), stream);
+  Chunk* chunk = nullptr;
+  if (!hooked && !allocator) {
+    chunk = take_block(blocks, request, stream.device());
+  } else {
+    const Reservation reservation{request, stream};
+    const ReservationScope scope(reservation);
+    chunk = hooked ? take_block_with_hooks(blocks, request, stream.device())
+                   : take_block(blocks, request, stream.device());
   }
-  if (chunk == nullptr) throw_out_of_memory(pool, stream.device(), request);
   BufferRef out(new Buffer(stream.state(), chunk->pointer, bytes, chunk));
   poison(*out, stream);
   return out;
@@ -208,7 +277,7 @@ BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
 
 MemoryPool& pool_of(Device device) {
   static constinit PerDevice<DevicePool> pools;
-  return pools.of(device, [&] { return new DevicePool(device); }).pool;
+  return pools.of(device, [&] { return make_default_pool(device); }).pool;
 }
 
 int add_reclaimer(std::function<void(Device, std::size_t)> reclaimer) {

@@ -93,6 +93,7 @@ Arena& MemoryPool::arena_of(StreamState* stream) {
   if (found == arenas_.end()) {
     arenas_.push_back(std::make_unique<Arena>());
     arenas_.back()->stream = stream;
+    arenas_.back()->backend = &backend_;
     arenas_.back()->borrowed = stream->borrowed;
     arenas_.back()->recent.reserve(Arena::most_recent);
     found = std::prev(arenas_.end());

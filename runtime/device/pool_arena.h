@@ -45,6 +45,7 @@ struct Arena {
   static constexpr std::size_t most_recent = 16;
 
   StreamState* stream = nullptr;
+  PoolBackend* backend = nullptr;  ///< of the pool
   /// Someone else may destroy the stream once it has no held blocks, so the pool never queries it.
   bool borrowed = false;
   ir::Mutex mutex;
