@@ -1,12 +1,12 @@
 #include "frontend/streams/recorded.h"
 
+#include <exception>
 #include <string>
 
 #include "heddle/error.h"
 
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/trace.h"
-#include "runtime/base/interrupt.h"
 #include "runtime/base/log.h"
 
 namespace heddle::frontend {
@@ -24,10 +24,8 @@ void try_evaluate_recorded() noexcept {
   if (Trace::current() != nullptr) return;
   try {
     evaluate_pending(Recorder::current());
-  } catch (const Error& failure) {
+  } catch (const std::exception& failure) {  // also an interruption, or a user's own exception
     runtime::log().debug("recorded work stays recorded: {}", failure.what());
-  } catch (const runtime::Interrupted&) {
-    runtime::log().debug("recorded work stays recorded: interrupted");
   }
 }
 

@@ -3,6 +3,7 @@
 /// \file
 /// Everything of Heddle's C++ interface. Users write `namespace hd = heddle;`.
 
+#include "heddle/allocator.h"
 #include "heddle/array.h"
 #include "heddle/axis_error.h"
 #include "heddle/bulk_random.h"
