@@ -305,6 +305,11 @@ ArrayObject made(nb::handle shape, nb::handle dtype, nb::handle buffer, nb::hand
     const nb::object array = zeros(shape, dtype);
     return std::move(*as_array(array));
   }
+  if (nb::hasattr(buffer, "ptr") && nb::hasattr(buffer, "mem")) {
+    const nb::object over = nb::module_::import_("heddle.cuda._memory").attr("array_over");
+    const nb::object array = over(shape, dtype, buffer, offset, strides, order);
+    return std::move(*as_array(array));
+  }
   const nb::object numpy = nb::module_::import_("numpy");
   const nb::object array =
       numpy.attr("ndarray")(shape, numpy_dtype(to_dtype(dtype)), buffer, offset, strides, order);
@@ -316,15 +321,22 @@ void bind_constructor(nb::class_<ArrayObject>& type) {
   type.def(
       "__init__",
       [](ArrayObject* self, nb::handle shape, nb::handle dtype, nb::handle buffer,
-         nb::handle offset, nb::handle strides, nb::handle order) {
-        new (self) ArrayObject(made(shape, dtype, buffer, offset, strides, order));
+         nb::handle offset, nb::handle strides, nb::handle order, nb::handle memptr) {
+        const bool by_address = !memptr.is_none();
+        if (by_address && !buffer.is_none())
+          raise(PyExc_TypeError, "ndarray: takes a buffer or a memptr, not both");
+        new (self)
+            ArrayObject(made(shape, dtype, by_address ? memptr : buffer, offset, strides, order));
       },
       nb::arg("shape"), nb::arg("dtype") = nb::handle(reinterpret_cast<PyObject*>(&PyFloat_Type)),
       nb::arg("buffer").none() = nb::none(), nb::arg("offset") = 0,
       nb::arg("strides").none() = nb::none(), nb::arg("order").none() = nb::none(),
+      nb::arg("memptr").none() = nb::none(),
       "An Array of zeros, float64 by default, or an Array of the memory of `buffer`: "
       "numpy.ndarray. `buffer` is any object with the buffer protocol. Its memory is shared if the "
-      "strides leave no gaps.");
+      "strides leave no gaps. `memptr`, or a buffer of that type, is a heddle.cuda.MemoryPointer, "
+      "as "
+      "in cupy.ndarray: the memory is always shared.");
 }
 
 }  // namespace

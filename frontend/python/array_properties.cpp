@@ -90,6 +90,8 @@ nb::object base_of(const ArrayObject& x) {
 }
 
 nb::object memory_of(nb::handle x) {
+  if (nb::hasattr(x, "__cuda_array_interface__"))
+    return nb::module_::import_("heddle.cuda._memory").attr("pointer_of")(x);
   const nb::object memory = nb::steal(PyMemoryView_FromObject(x.ptr()));
   if (!memory.is_valid()) throw nb::python_error();
   return memory;
@@ -122,8 +124,10 @@ void bind_array_properties(nb::class_<ArrayObject>& type) {
       .def_prop_ro(
           "base", base_of,
           "The array that owns the elements; None if this array owns them: numpy.ndarray.base.")
-      .def_prop_ro("data", memory_of,
-                   "A memoryview of the elements: numpy.ndarray.data. Raises BufferError on a GPU.")
+      .def_prop_ro(
+          "data", memory_of,
+          "A memoryview of the elements: numpy.ndarray.data. On a GPU, a heddle.cuda.MemoryPointer "
+          "to them, as in CuPy.")
       .def_prop_ro(
           "T", [](ArrayObject& x) { return transposed(x, false); },
           "A view with the axes reversed.")

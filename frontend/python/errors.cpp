@@ -8,6 +8,7 @@
 #include "heddle/communication_error.h"
 #include "heddle/error.h"
 
+#include "frontend/python/python_call_error.h"
 #include "runtime/base/interrupt.h"
 
 namespace heddle::python {
@@ -124,6 +125,8 @@ void set_python_error() noexcept {
     error.restore();
   } catch (const runtime::Interrupted& interrupted) {
     restore(interrupted.cause);
+  } catch (const PythonCallError& error) {
+    restore(error.cause);
   } catch (const ShapeError& error) {
     set(classes.shape, error);
   } catch (const DTypeError& error) {

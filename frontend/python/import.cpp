@@ -19,6 +19,8 @@
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/held.h"
+#include "frontend/python/python_memory.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 
@@ -335,6 +337,30 @@ std::optional<nb::object> from_exchange(nb::handle value, const SourceLocation& 
     return from_dlpack(value, nb::none(), nb::bool_(true), where);
   }
   return std::nullopt;
+}
+
+nb::object memory_array(std::uintptr_t pointer, runtime::Device device, nb::handle shape,
+                        nb::handle dtype, nb::handle strides, nb::object owner) {
+  Foreign memory;
+  memory.data = reinterpret_cast<void*>(pointer);
+  memory.device = device;
+  memory.dtype = to_dtype(dtype);
+  for (nb::handle extent : shape) memory.shape.push_back(to_integer(extent));
+  const auto size = static_cast<std::int64_t>(size_of(memory.dtype));
+  if (strides.is_none()) {
+    memory.strides = c_strides(memory.shape);
+  } else {
+    for (nb::handle stride : strides) memory.strides.push_back(to_integer(stride) / size);
+  }
+  const std::optional<Dense> layout = dense(memory);
+  if (!layout || !is_aligned(memory)) {
+    raise(
+        PyExc_ValueError,
+        "ndarray: memory that is not aligned, or strides that leave gaps, would need a copy. Make "
+        "an array of all of the memory, and index it");
+  }
+  memory.release = [held = hold(std::move(owner))]() mutable { held.reset(); };
+  return nb::cast(adopt(std::move(memory), *layout, python_location()));
 }
 
 void bind_import(Functions& functions) {

@@ -10,6 +10,7 @@
 #include "frontend/python/dropped.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/python_memory.h"
 #include "frontend/streams/access.h"
 #include "frontend/streams/recorded.h"
 
@@ -196,6 +197,7 @@ void bind_cuda(Functions& functions) {
              [](const char* what) { without_gil([&] { frontend::evaluate_recorded(what); }); });
   bind_cuda_devices(module);
   bind_pinned_memory(module);
+  bind_allocators(module);
 }
 
 }  // namespace heddle::python

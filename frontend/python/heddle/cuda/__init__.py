@@ -8,14 +8,23 @@ Everything runs on the CPU, too, where work is done when a call returns. There, 
 unless the machine has a GPU, and Device() is the CPU.
 """
 
-from heddle.cuda import nccl, runtime
+from heddle.cuda import (device, memory, memory_hook, memory_hooks, nccl, pinned_memory, runtime,
+                         stream)
+from heddle.cuda._allocators import (CFunctionAllocator, MemoryAsyncPool, MemoryPool,
+                                     PythonFunctionAllocator, alloc, get_allocator,
+                                     get_default_memory_pool, rmm_allocator, set_allocator,
+                                     using_allocator)
 from heddle.cuda._device import Device, get_device_id
 from heddle.cuda._event import Event, get_elapsed_time
 from heddle.cuda._graph import Graph
-from heddle.cuda._memory import (MemoryPool, PinnedMemoryPointer, PinnedMemoryPool,
-                                 alloc_pinned_memory, get_default_memory_pool,
-                                 get_default_pinned_memory_pool)
+from heddle.cuda._memory import (BaseMemory, ManagedMemory, Memory, MemoryAsync, MemoryPointer,
+                                 UnownedMemory, malloc_async, malloc_managed)
+from heddle.cuda._pinned import (PinnedMemory, PinnedMemoryPointer, PinnedMemoryPool,
+                                 alloc_pinned_memory, empty_like_pinned, empty_pinned,
+                                 get_default_pinned_memory_pool, set_pinned_memory_allocator,
+                                 zeros_like_pinned, zeros_pinned)
 from heddle.cuda._stream import ExternalStream, Stream, get_current_stream
+from heddle.cuda.memory_hook import MemoryHook
 from heddle.profiler import benchmark, profile
 
 
@@ -24,7 +33,13 @@ def is_available():
     return runtime.getDeviceCount() > 0
 
 
-__all__ = ["Device", "Event", "ExternalStream", "Graph", "MemoryPool", "PinnedMemoryPointer",
-           "PinnedMemoryPool", "Stream", "alloc_pinned_memory", "benchmark", "get_current_stream",
-           "get_default_memory_pool", "get_default_pinned_memory_pool", "get_device_id",
-           "get_elapsed_time", "is_available", "nccl", "profile", "runtime"]
+__all__ = ["BaseMemory", "CFunctionAllocator", "Device", "Event", "ExternalStream", "Graph",
+           "ManagedMemory", "Memory", "MemoryAsync", "MemoryAsyncPool", "MemoryHook", "MemoryPointer",
+           "MemoryPool", "PinnedMemory", "PinnedMemoryPointer", "PinnedMemoryPool",
+           "PythonFunctionAllocator", "Stream", "UnownedMemory", "alloc", "alloc_pinned_memory",
+           "benchmark", "device", "empty_like_pinned", "empty_pinned", "get_allocator",
+           "get_current_stream", "get_default_memory_pool", "get_default_pinned_memory_pool",
+           "get_device_id", "get_elapsed_time", "is_available", "malloc_async", "malloc_managed",
+           "memory", "memory_hook", "memory_hooks", "nccl", "pinned_memory", "profile",
+           "rmm_allocator", "runtime", "set_allocator", "set_pinned_memory_allocator", "stream", "using_allocator",
+           "zeros_like_pinned", "zeros_pinned"]

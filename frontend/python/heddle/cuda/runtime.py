@@ -12,6 +12,10 @@ is_hip = False
 streamDefault, streamNonBlocking = 0, 1
 streamCaptureModeGlobal, streamCaptureModeThreadLocal, streamCaptureModeRelaxed = 0, 1, 2
 cudaErrorNotReady = 600
+(cudaMemAdviseSetReadMostly, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation,
+ cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy,
+ cudaMemAdviseUnsetAccessedBy) = range(1, 7)
+cudaCpuDeviceId = -1
 
 
 def getDeviceCount():
