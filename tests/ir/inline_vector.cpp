@@ -1,3 +1,5 @@
+#include "ir/base/inline_vector.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -6,8 +8,6 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-
-#include "ir/base/inline_vector.h"
 
 using heddle::ir::InlineVector;
 
@@ -82,9 +82,7 @@ class Twins {
   }
 
  private:
-  std::int64_t below(std::size_t limit) {
-    return static_cast<std::int64_t>(random_() % limit);
-  }
+  std::int64_t below(std::size_t limit) { return static_cast<std::int64_t>(random_() % limit); }
 
   std::mt19937_64 random_{7};
   Inline inline_;

@@ -41,5 +41,5 @@ __all__ = ["BaseMemory", "CFunctionAllocator", "Device", "Event", "ExternalStrea
            "get_current_stream", "get_default_memory_pool", "get_default_pinned_memory_pool",
            "get_device_id", "get_elapsed_time", "is_available", "malloc_async", "malloc_managed",
            "memory", "memory_hook", "memory_hooks", "nccl", "pinned_memory", "profile",
-           "rmm_allocator", "runtime", "set_allocator", "set_pinned_memory_allocator", "stream", "using_allocator",
-           "zeros_like_pinned", "zeros_pinned"]
+           "rmm_allocator", "runtime", "set_allocator", "set_pinned_memory_allocator", "stream",
+           "using_allocator", "zeros_like_pinned", "zeros_pinned"]
