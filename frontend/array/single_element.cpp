@@ -73,7 +73,7 @@ NodeRef find_element(NodeRef node, std::vector<std::int64_t>& index) {
 bool read_single_element(const Array& array, const char* what, const Site& where, void* out) {
   if (Trace::current() != nullptr) return false;
   const NodeRef node = Access::node(array, SourceLocation());
-  if (node->kind == Node::Kind::scalar || node->kind == Node::Kind::constant) {
+  if (node->is_number()) {
     require_waiting(what, where);
     raise_failures(node);
     std::memcpy(out, node->bits.bytes(), size_of(node->dtype));

@@ -103,6 +103,11 @@ class Node {
   /// constant, because the same call site has used several starts.
   std::uint32_t dynamic_starts = 0;
 
+  /// True for a number that is known: `bits`. Once it is an array in memory, kernels of the user may
+  /// write that.
+  bool is_number() const {
+    return (kind == Kind::scalar || kind == Kind::constant) && !evaluated();
+  }
   /// True once `value` is set; it is then immutable.
   bool evaluated() const { return evaluated_.load(std::memory_order_acquire); }
   /// Operands of an unevaluated operation. Guarded by graph_mutex() once other threads can see the

@@ -162,9 +162,7 @@ NodeRef fold(ir::Op op, std::span<const NodeRef> operands, const ir::Attributes&
   constexpr std::size_t most = 3;
   const bool known =
       !operands.empty() && operands.size() <= most &&
-      std::ranges::all_of(operands, [](const NodeRef& operand) {
-        return operand->kind == Node::Kind::scalar || operand->kind == Node::Kind::constant;
-      });
+      std::ranges::all_of(operands, [](const NodeRef& operand) { return operand->is_number(); });
   if (!known || Trace::current() != nullptr) return {};
   std::array<ir::ElementBits, most> bits;
   for (std::size_t i = 0; i < operands.size(); ++i) bits[i] = operands[i]->bits;

@@ -141,9 +141,7 @@ std::optional<ir::ElementBits> known_bits(nb::handle value, DType dtype,
   }
   if (array->is_view() || array->base().pinned) return std::nullopt;
   const NodeRef node = Access::raw(array->base().value);
-  const bool known = node && node->trace_id == 0 &&
-                     (node->kind == Node::Kind::scalar || node->kind == Node::Kind::constant);
-  if (!known) return std::nullopt;
+  if (!node || node->trace_id != 0 || !node->is_number()) return std::nullopt;
   ir::ElementBits bits;
   frontend::convert(node->bits.bytes(), node->dtype, bits.bytes(), dtype, 1);
   return bits;
