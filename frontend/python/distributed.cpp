@@ -120,6 +120,10 @@ void bind_communicators(nb::module_& module) {
       .def_prop_ro("name", &Communicator::name)
       .def_prop_ro("device", &Communicator::device)
       .def("check", [](const Communicator& of) { without_gil([&] { of.check(); }); })
+      .def("settle",
+           [](const Communicator& of) {
+             without_gil([&] { distributed::Access::of(of)->settle(); });
+           })
       .def("abort", [](const Communicator& of) { without_gil([&] { of.abort(); }); })
       .def("exchange", exchange);
   module.def("nccl_version", [] { return without_gil(Communicator::nccl_version); });

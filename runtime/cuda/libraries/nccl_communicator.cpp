@@ -106,7 +106,10 @@ class NcclCommunicator final : public Communicator {
   }
   void abort() override {
     const std::lock_guard lock(mutex_);
-    if (failure_.empty()) fail(fmt::format("the communicator '{}' was aborted", name()), false);
+    if (!failure_.empty()) return;
+    const bool ended = !pending_.empty();
+    fail(fmt::format("the communicator '{}' was aborted", name()), false);
+    raised_ = !ended;  // a wait need not say so if nothing was lost
   }
   void check() override {
     const std::lock_guard lock(mutex_);

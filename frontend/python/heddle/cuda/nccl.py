@@ -145,8 +145,10 @@ class NcclCommunicator:
             self._communicator.abort()
 
     def destroy(self):
-        """Waits for this member's calls, and leaves the group."""
-        self._communicator = None
+        """Waits for this thread's calls, and leaves the group."""
+        communicator, self._communicator = self._communicator, None
+        if communicator is not None:
+            communicator.settle()
 
 
 __all__ = ["NcclCommunicator", "NcclError", "get_unique_id", "get_version", "groupEnd", "groupStart"]

@@ -132,9 +132,11 @@ class ProcessGroup:
         self._communicator.abort()
 
     def stop(self):
-        """Leaves the group: cupyx's stop. Jitted programs that use its name then raise
-        CommunicationError."""
-        self._communicator = None
+        """Waits for this thread's exchanges, and leaves the group: cupyx's stop. Jitted programs that
+        use its name then raise CommunicationError."""
+        communicator, self._communicator = self._communicator, None
+        if communicator is not None:
+            communicator.settle()
 
     def __repr__(self):
         if self._communicator is None:
