@@ -103,8 +103,8 @@ class Node {
   /// constant, because the same call site has used several starts.
   std::uint32_t dynamic_starts = 0;
 
-  /// True for a number that is known: `bits`. Once it is an array in memory, kernels of the user may
-  /// write that.
+  /// True for a number that is known: `bits`. Once it is an array in memory, kernels of the user
+  /// may write that.
   bool is_number() const {
     return (kind == Kind::scalar || kind == Kind::constant) && !evaluated();
   }
