@@ -35,7 +35,8 @@ std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> 
 std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attributes attributes,
                                  Site site);
 
-/// A 0-d node for a number that is known now.
+/// A 0-d node for a number that is known now. As with a host scalar, a bool is a constant of
+/// programs, and other numbers are arguments.
 NodeRef record_number(DType dtype, ir::ElementBits bits);
 /// A 0-d node for a host scalar. It is a program argument; it is a program constant if `constant`
 /// is true or this thread is tracing.

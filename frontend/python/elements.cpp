@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "heddle/jit.h"
 
@@ -23,12 +24,20 @@ using frontend::Node;
 using frontend::NodeRef;
 using ir::Op;
 
-std::size_t rank_of(const ArrayObject& array) {
-  if (array.steps().empty()) return Access::raw(array.base().value)->shape.size();
-  const ViewStep& last = array.steps().back();
-  return last.op == Op::transpose                     ? last.attributes.axes.size()
-         : last.op == Op::real || last.op == Op::imag ? last.operand.size()
-                                                      : last.attributes.shape.size();
+bool is_part(const ViewStep& step) { return step.op == Op::real || step.op == Op::imag; }
+
+ir::Shape shape_of(const ArrayObject& array) {
+  ir::Shape shape = Access::raw(array.base().value)->shape;
+  for (const ViewStep& step : array.steps()) {
+    if (step.op == Op::transpose) {
+      const ir::Shape before = shape;
+      for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        shape[axis] = before[static_cast<std::size_t>(step.attributes.axes[axis])];
+    } else if (!is_part(step)) {
+      shape = step.attributes.shape;
+    }
+  }
+  return shape;
 }
 
 bool is_on_host(const Node& node) {
@@ -42,45 +51,14 @@ bool is_on_host(const Node& node) {
 NodeRef value_at_hand(const Base& base) {
   const NodeRef node = Access::raw(base.value);
   if (base.pinned || !node || node->trace_id != 0) return {};
-  const bool pending = node->kind == Node::Kind::operation && !node->evaluated();
-  if (!(pending || node->kind == Node::Kind::array || node->evaluated()) || !is_on_host(*node))
-    return {};
-  if (!pending) return node;
+  if (!is_on_host(*node)) return {};
+  if (node->evaluated()) return node;
   if (node->op != Op::slice_update || !frontend::auto_eval_enabled()) return {};
   {
     const ReleaseGil release;
     frontend::evaluate(node);
   }
   return node->evaluated() ? node : NodeRef();
-}
-
-/// The coordinates of an element of a step's result, as coordinates in the step's operand. False
-/// for a step that is not followed.
-bool trace_back(const ViewStep& step, ElementIndex& index) {
-  if (step.op == Op::slice) {
-    for (std::size_t axis = 0; axis < index.size(); ++axis) {
-      index[axis] = step.attributes.starts[axis].constant() +
-                    index[axis] * step.attributes.steps[axis].constant();
-    }
-    return true;
-  }
-  if (step.op == Op::transpose) {
-    ElementIndex before(index.size());
-    for (std::size_t axis = 0; axis < index.size(); ++axis)
-      before[static_cast<std::size_t>(step.attributes.axes[axis])] = index[axis];
-    index = before;
-    return true;
-  }
-  if (step.op != Op::reshape) return false;
-  std::int64_t position = 0;
-  for (std::size_t axis = 0; axis < index.size(); ++axis)
-    position = position * step.attributes.shape[axis].constant() + index[axis];
-  index.assign(step.operand.size(), 0);
-  for (std::size_t axis = index.size(); axis-- > 0;) {
-    index[axis] = position % step.operand[axis].constant();
-    position /= step.operand[axis].constant();
-  }
-  return true;
 }
 
 /// Counts negative indices from the end. False for an index out of bounds.
@@ -93,35 +71,18 @@ bool normalize(ElementIndex& index, const ir::Shape& shape) {
   return true;
 }
 
-/// The extents of the array; the base has the extents `base`.
-ir::Shape shape_of(const ArrayObject& array, const ir::Shape& base) {
-  ir::Shape shape = base;
-  for (const ViewStep& step : array.steps()) {
-    if (step.op == Op::transpose) {
-      const ir::Shape before = shape;
-      for (std::size_t axis = 0; axis < shape.size(); ++axis)
-        shape[axis] = before[static_cast<std::size_t>(step.attributes.axes[axis])];
-    } else if (step.op != Op::real && step.op != Op::imag) {
-      shape = step.attributes.shape;
-    }
-  }
-  return shape;
-}
-
 /// The position of the element in the base's memory, in elements; nullopt if the index is out of
-/// bounds, or the view is one of parts of numbers or of repeated elements.
-std::optional<std::int64_t> position_of(const ArrayObject& array, ElementIndex index,
-                                        const ir::Shape& base) {
-  const std::vector<ViewStep>& steps = array.steps();
-  const bool inside =
-      steps.empty() ? normalize(index, base) : normalize(index, shape_of(array, base));
-  if (!inside) return std::nullopt;
-  for (std::size_t i = steps.size(); i-- > 0;) {
-    if (!trace_back(steps[i], index)) return std::nullopt;
+/// bounds, or the array views parts of numbers.
+std::optional<std::int64_t> position_of(const ArrayObject& array, ElementIndex index) {
+  const ir::Shape shape = shape_of(array);
+  if (!normalize(index, shape) || std::ranges::any_of(array.steps(), is_part)) return std::nullopt;
+  if (!array.steps().empty()) {
+    const Layout layout = array.layout();
+    return std::inner_product(index.begin(), index.end(), layout.strides.begin(), layout.offset);
   }
   std::int64_t position = 0;
   for (std::size_t axis = 0; axis < index.size(); ++axis)
-    position = position * base[axis].constant() + index[axis];
+    position = position * shape[axis].constant() + index[axis];
   return position;
 }
 
@@ -154,7 +115,7 @@ std::optional<ElementIndex> element_index(const ArrayObject& array, nb::handle k
   const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(key.ptr())) : 1;
   if (!several && PyLong_CheckExact(key.ptr()) == 0) return std::nullopt;
   if (count == 0 || frontend::tracing() || array.is_scalar() || !array.base().value.has_value() ||
-      count != rank_of(array))
+      count != shape_of(array).size())
     return std::nullopt;
   ElementIndex index;
   for (std::size_t i = 0; i < count; ++i) {
@@ -171,7 +132,7 @@ std::optional<ElementIndex> element_index(const ArrayObject& array, nb::handle k
 std::optional<Array> read_element(const ArrayObject& array, const ElementIndex& index) {
   const NodeRef node = value_at_hand(array.base());
   if (!node) return std::nullopt;
-  const auto position = position_of(array, index, node->shape);
+  const auto position = position_of(array, index);
   if (!position) return std::nullopt;
   ir::ElementBits bits;
   std::memcpy(bits.bytes(), address_of(node->value, *position), size_of(node->dtype));
@@ -187,7 +148,7 @@ bool write_element(const ArrayObject& array, const ElementIndex& index, nb::hand
   const Node* const at_hand = value_at_hand(base).get();
   const NodeRef& node = Access::raw(base.value);
   if (at_hand == nullptr || node.get() != at_hand) return false;
-  const auto position = position_of(array, index, node->shape);
+  const auto position = position_of(array, index);
   if (!position) return false;
   for (View* const view : base.views) view->forget();
   // Nobody else may see the old elements, pending ops included.

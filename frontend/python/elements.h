@@ -12,8 +12,9 @@ namespace heddle::python {
 
 namespace nb = nanobind;
 
-// One element of a computed array in host memory is read and written at once, as in NumPy. An
-// update in place that is pending is computed first: it is stored anyway.
+// One element of a computed array in host memory is read and written at once, as in NumPy. If the
+// array has a pending update in place, that update is computed first, because its result is stored
+// in any case.
 
 /// Subscripts of which each is an integer.
 using ElementIndex = ir::InlineVector<std::int64_t, 6>;

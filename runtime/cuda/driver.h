@@ -97,7 +97,7 @@ enum class MemoryType : unsigned { host = 1, device = 2, array = 3, unified = 4 
 enum class JitOption : int { error_log_buffer = 5, error_log_buffer_size_bytes = 6 };
 using runtime::CaptureMode;
 enum class MemoryPoolAttribute : int { reserved_current = 5, used_current = 7 };
-/// CUmemLocation: a place of managed memory, since CUDA 12.2.
+/// Where managed memory is, or is wanted: CUmemLocation, of CUDA 12.2 and later.
 struct MemoryLocation {
   int type = 1;  ///< CU_MEM_LOCATION_TYPE_DEVICE; 2: CU_MEM_LOCATION_TYPE_HOST
   int ordinal = 0;

@@ -71,9 +71,9 @@ class Communicator {
 /// Exchanges among the members of a communicator. Each member calls the function with an array of
 /// the same shape and dtype. Outside of traces, an exchange is enqueued at once, with what its
 /// operand needs; inside, it is part of the program. Exchanges keep the order in which they were
-/// recorded, and are made even if nobody uses the result. TraceError in the bodies of loops and
-/// branches. CommunicationError if an exchange fails or takes too long; a failure that is
-/// noticed later is thrown by the next wait.
+/// recorded, and are made even if nobody uses the result. Throws TraceError in the body of a loop
+/// or branch, and CommunicationError if an exchange fails or takes too long. The next wait throws
+/// a failure that is noticed later.
 namespace distributed {
 
 /// numpy's add, multiply, minimum, maximum.

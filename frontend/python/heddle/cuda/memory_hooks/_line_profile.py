@@ -31,8 +31,8 @@ def _stack():
 
 
 class MemoryFrame:
-    """The memory of a line, and of what it calls: `used_bytes` of blocks that were given, and
-    `acquired_bytes` taken from the device for them."""
+    """The memory that a line and the functions it calls allocated. `used_bytes` counts the blocks,
+    `acquired_bytes` what the pool took from the device for them."""
 
     def __init__(self, file="", line=0, name="_root"):
         self.file, self.line, self.name = file, line, name
