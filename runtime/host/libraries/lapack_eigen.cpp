@@ -6,6 +6,7 @@
 
 #include "runtime/host/libraries/lapack_session.h"
 #include "runtime/host/libraries/lapack_spectral.h"
+#include "runtime/host/libraries/spare_column.h"
 
 namespace heddle::runtime::lapack {
 
@@ -152,12 +153,14 @@ void eigh(DType dtype, bool upper, bool vectors, std::int64_t n, std::int64_t ba
   std::optional<openblas::WithoutThreads> alone;
   if (n < threads_pay) alone.emplace();
   for_parts(batch, alone ? 0 : n, 4 * cube(n) + 1000, [&](std::int64_t begin, std::int64_t end) {
-    HermitianSolver solve(session.routines(), dtype, upper, vectors, n);
+    HermitianSolver solver(session.routines(), dtype, upper, vectors, n);
+    const SpareColumn square(dtype, n, n);
     for (std::int64_t i = begin; i < end; ++i) {
       void* const matrix = matrix_at(matrices, i, bytes);
       void* const values = matrix_at(w, i, value_bytes);
       const bool finite = is_finite_triangle(dtype, upper, n, matrix);
-      statuses[i] = finite ? solve(matrix, values) : vectors ? 0 : not_finite;
+      const auto solve = [&](void* memory) { return solver(memory, values); };
+      statuses[i] = finite ? square.with(matrix, i + 1 == batch, solve) : vectors ? 0 : not_finite;
       if (finite && statuses[i] == 0) continue;
       set_nan(real, values, n);
       set_nan(dtype, matrix, n * n);

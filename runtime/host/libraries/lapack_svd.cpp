@@ -5,6 +5,7 @@
 
 #include "runtime/host/libraries/lapack_session.h"
 #include "runtime/host/libraries/lapack_spectral.h"
+#include "runtime/host/libraries/spare_column.h"
 
 namespace heddle::runtime::lapack {
 
@@ -93,13 +94,15 @@ void svd(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t ba
   const std::size_t bytes = static_cast<std::size_t>(m * n) * size_of(dtype);
   const auto decompose = [&](std::int64_t begin, std::int64_t end) {
     Gesdd gesdd(session.routines(), dtype, results.u != nullptr, full, m, n);
-    const Workspace matrix(bytes);
+    const Workspace matrix(bytes + static_cast<std::size_t>(n) * size_of(dtype));
+    const SpareColumn right(dtype, full ? m : k, m);
     for (std::int64_t i = begin; i < end; ++i) {
       std::int32_t& status = results.statuses[i];
       std::memcpy(matrix.get(), matrix_at(matrices, i, bytes), bytes);
       const Elements elements = kinds_of(dtype, matrix.get(), m * n);
       if (elements.finite()) {
-        status = gesdd(matrix.get(), s.of(i), vh.of(i), u.of(i));
+        status = right.with(u.of(i), i + 1 == batch,
+                            [&](void* vt) { return gesdd(matrix.get(), s.of(i), vh.of(i), vt); });
         if (status == 0) continue;
       } else {
         status = elements.nan ? not_finite : 0;

@@ -33,7 +33,7 @@ struct Gemv {
 };
 
 /// The product as a matrix-vector product, if an operand is a row or a column.
-std::optional<Gemv> as_gemv(const Gemm& p) {
+std::optional<Gemv> matrix_times_vector(const Gemm& p) {
   const int rows = narrow(p.rows), columns = narrow(p.columns), depth = narrow(p.depth);
   const int a_leading = narrow(p.a_leading), b_leading = narrow(p.b_leading);
   if (columns == 1) {
@@ -47,6 +47,14 @@ std::optional<Gemv> as_gemv(const Gemm& p) {
     return Gemv{false, true, depth, columns, b_leading, step};
   }
   return std::nullopt;
+}
+
+/// The same, unless OpenBLAS may read beyond the vector (see SpareColumn).
+std::optional<Gemv> as_gemv(const Gemm& p) {
+  const std::optional<Gemv> product = matrix_times_vector(p);
+  const bool reads_beyond =
+      is_complex(p.dtype) && product && product->transposed && product->vector_step != 1;
+  return reads_beyond ? std::nullopt : product;
 }
 
 int transpose_if(bool transposed) { return transposed ? transpose : no_transpose; }
