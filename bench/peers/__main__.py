@@ -7,11 +7,20 @@ import pathlib
 import sys
 import time
 
-from peers import function_table, functions, measure, programs, report, startup, systems
+from peers import (classes, distribution, function_table, functions, generator, measure, programs,
+                   report, startup, systems)
+from peers.program import Input
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Systems in a process are loaded in this order and take turns in this order.
 ORDER = ("heddle", "numpy", "cupy", "torch", "inductor", "jax")
+
+
+def two_numbers(parser, option, text, separator):
+    first, _, second = text.partition(separator)
+    if not (first.isdigit() and second.isdigit()):
+        parser.error(f"{option} must be two numbers with a {separator} between them")
+    return int(first), int(second)
 
 
 def arguments():
@@ -23,8 +32,15 @@ def arguments():
                         f"{', '.join((measure.CPP, *ORDER))} that run on the device)")
     parser.add_argument("--functions", action="store_true", help="instead of the programs, compare "
                         "every function of the op table, reduction, scan and sort with NumPy on the CPU")
+    parser.add_argument("--random", metavar="FIRST:COUNT", nargs="?", const="0:200", help="instead of "
+                        "the list, random programs of COUNT seeds from FIRST on (%(const)s): prints "
+                        "the distribution of the ratios, and the worst programs")
     parser.add_argument("--only", default="", metavar="PATTERN",
                         help="only programs whose name contains this; separate several by |")
+    parser.add_argument("--fields", metavar="NAMES", help="only programs of these fields, separated "
+                        f"by commas: {', '.join(programs.FIELDS)}")
+    parser.add_argument("--part", metavar="K/N", default="1/1", help="only every Nth of the "
+                        "programs, from the Kth on: what one machine measures in one go")
     parser.add_argument("--scale", type=int, metavar="N",
                         help="divides the sides of matrices by N and long axes by N*N: a power of "
                         "two up to 64 (default: 1 on a GPU, 4 on the CPU)")
@@ -54,6 +70,15 @@ def arguments():
         options.systems.append(measure.CPP)
     else:
         options.systems = options.systems.split(",")
+    options.fields = options.fields.split(",") if options.fields else []
+    unknown = set(options.fields) - set(programs.FIELDS)
+    if unknown:
+        parser.error("no such field: " + ", ".join(sorted(unknown)))
+    options.part = two_numbers(parser, "--part", options.part, "/")
+    if not 1 <= options.part[0] <= options.part[1]:
+        parser.error("--part must be K/N, K from 1 to N")
+    if options.random:
+        options.random = two_numbers(parser, "--random", options.random, ":")
     if options.functions and options.kind != "cpu":
         parser.error("--functions runs on the CPU only")
     unknown = set(options.systems) - {measure.CPP, *systems.ALL}
@@ -64,10 +89,17 @@ def arguments():
 
 def chosen_programs(options):
     patterns = options.only.split("|")
-    every = (functions.all_functions() if options.functions
-             else programs.all_programs(options.scale, options.kind))
-    return [program for program in every
-            if any(pattern in program.name for pattern in patterns)]
+    if options.functions:
+        every = functions.all_functions()
+    elif options.random:
+        every = generator.random_programs(options.scale, *options.random)
+    else:
+        every = programs.all_programs(options.scale, options.kind)
+    found = [program for program in every
+             if any(pattern in program.name for pattern in patterns)
+             and (not options.fields or program.field in options.fields)]
+    first, step = options.part
+    return found[first - 1::step]
 
 
 def start_cpp(options, absent):
@@ -94,14 +126,23 @@ class Run:
         if self.cpp:
             rates.append(self.cpp.machine["copy_gigabytes_per_second"] * 1e9)
         self.ceiling = max(rates)
+        self.copies = measure.Copies(self.running)
         # Programs with equal inputs share the arrays.
-        self.make_input = functools.lru_cache(maxsize=8)(programs.Input.make)
+        self.make_input = functools.lru_cache(maxsize=8)(Input.make)
+        self.reference_of = self.reference_by_torch() or measure.reference_of
         versions = {}
         for system in self.running:
             versions.update(system.versions())
         self.report = {**report.machine(options.device, ROOT), "versions": versions,
                        "scale": options.scale, "rounds": options.rounds, "absent": self.absent,
                        "copy_bytes_per_second": self.ceiling, "programs": []}
+
+    def reference_by_torch(self):
+        """The function that computes a reference in float64 on the GPU, for random programs, of which
+        there are many and NumPy would take longest; None if there is none or it is not wanted."""
+        torch = next((system for system in self.running if system.name == "torch"), None)
+        wanted = self.options.random and self.options.kind == "cuda"
+        return torch.reference_of if wanted and torch else None
 
     def print_beginning(self):
         facts = self.report
@@ -126,8 +167,9 @@ class Run:
                 return
             entries, bytes_moved = measure.measure_program(
                 program, self.running, self.cpp, options.rounds, self.make_input,
-                options.batch_milliseconds / 1e3)
-            row = report.row_of(program, entries, bytes_moved, self.ceiling, options.kind,
+                options.batch_milliseconds / 1e3, self.reference_of)
+            row = report.row_of(program, entries, bytes_moved,
+                                self.copies.microseconds(bytes_moved), self.ceiling, options.kind,
                                 options.scale)
             self.report["programs"].append(row)
             report.print_row(row, self.names)
@@ -135,7 +177,7 @@ class Run:
 
     def measure_startup(self):
         options = self.options
-        if options.startup_rounds == 0:
+        if options.startup_rounds == 0 or options.random:
             return
         names = [name for name in startup.SYSTEMS if name in self.names]
         self.report["first_call_milliseconds"] = startup.measure(
@@ -150,7 +192,14 @@ class Run:
         self.report["host_overhead_microseconds"] = report.host_overhead(rows)
         report.print_overhead(self.report["host_overhead_microseconds"])
         report.print_startup(self.report.get("first_call_milliseconds", {}))
-        report.print_summary(rows)
+        if self.options.random:
+            distribution.print_distribution(rows)
+            self.report["distribution"] = distribution.distribution_of(rows)
+        else:
+            report.print_summary(rows)
+            classes.print_summaries(rows)
+            self.report["classes"] = classes.summaries(rows)
+        classes.print_first_calls(rows)
         self.keep()
 
 

@@ -59,7 +59,7 @@ def main(words):
     files = {"before": options.before, "again": options.before, "after": options.after}
     benches = {key: CppBench(str(file), options.device, options.scale) for key, file in files.items()}
     programs = [p.name for p in all_programs(options.scale, options.device.split(":")[0])
-                if options.only in p.name]
+                if p.in_cpp and options.only in p.name]
     report, ratios, wrong = {"machine": benches["after"].machine, "programs": []}, [], 0
     print(f"{'program':<32}{'before us':>12}{'after us':>12}{'after/before':>14}{'noise':>8}")
     for name in programs:

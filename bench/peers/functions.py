@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from peers.programs import Input, Program
+from peers.program import Input, Program
 
 TABLES = pathlib.Path(__file__).resolve().parents[2] / "ir" / "include" / "heddle"
 SIZES = (10**5, 10**7)

@@ -1,15 +1,15 @@
 """Measuring one program: every system's result is checked, then the systems take turns."""
 
 import json
-import os
 import statistics
 import subprocess
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from peers.errors import exact_dtype, reference_of, worst_error
+from peers.program import dtype_named
 from peers.systems import reason
 
 CPP = "heddle-c++"  # bench_programs, which runs in a process of its own
@@ -49,48 +49,6 @@ def copy_ceiling(systems, elements):
     return best
 
 
-def in_pieces(count, pieces, function):
-    """Calls function(begin, end) for pieces of [0, count) on threads. NumPy releases the GIL."""
-    step = max(1, -(-count // pieces))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        begins = range(0, count, step)
-        return list(pool.map(lambda begin: function(begin, min(count, begin + step)), begins))
-
-
-def reference_of(program, inputs):
-    """The same expression in NumPy, in float64. Computed in parallel pieces along rows that are
-    independent."""
-
-    def exact(array):
-        return array.astype(np.float64) if array.dtype.kind == "f" else array
-
-    def of_rows(begin, end):
-        cut = [x[begin:end] if i in program.rows else x for i, x in enumerate(inputs)]
-        return program.function(np, *map(exact, cut))
-
-    count = inputs[program.rows[0]].shape[0] if program.rows else 0
-    if count < 2:
-        return np.asarray(program.function(np, *map(exact, inputs)))
-    return np.concatenate(in_pieces(count, 4 * os.cpu_count(), of_rows))
-
-
-def worst_error(result, reference, floor):
-    """The largest error of all elements; NaN if only one of result and reference is NaN."""
-    if result.shape != reference.shape:
-        raise ValueError(f"a result of shape {result.shape} instead of {reference.shape}")
-    flat, wanted = result.reshape(-1), reference.reshape(-1)
-    exact = np.complex128 if reference.dtype.kind == "c" else np.float64
-
-    def of_piece(begin, end):
-        want = wanted[begin:end].astype(exact, copy=False)
-        with np.errstate(all="ignore"):
-            error = np.abs(flat[begin:end] - want) / np.maximum(np.abs(want), floor)
-        same = (flat[begin:end] == want) | np.isnan(want) & np.isnan(flat[begin:end])
-        return float(np.max(np.where(same, 0, error)))
-
-    return float(np.max(in_pieces(flat.size, max(1, flat.size >> 18), of_piece)))
-
-
 class Entry:
     """The results of one system for a program."""
 
@@ -110,11 +68,35 @@ class Entry:
                 "correct": self.correct, **self.facts}
 
 
+class Copies:
+    """Times of copies within the device, by size."""
+
+    def __init__(self, systems):
+        self.systems, self.times = systems, {}
+
+    def microseconds(self, traffic):
+        """Of a copy that reads and writes `traffic` bytes in all, by the fastest system; None if no
+        system copies."""
+        count = max(1, traffic // 8)
+        if count not in self.times:
+            found = []
+            for system in self.systems:
+                copy = system.copying(count)
+                if copy is not None:
+                    found.append(microseconds_a_call(copy, system.wait, batches=3, seconds=0.005))
+                del copy
+                system.release()
+            self.times[count] = min(found, default=None)
+        return self.times[count]
+
+
 def call_of(system, program, inputs):
-    """A function without arguments that starts one call. Nothing has been called yet."""
+    """A function without arguments that starts one call, with the inputs on the device. Nothing has
+    been called yet."""
     if program.draws:
         return system.drawing(program.draws)
     function, arrays = system.compile(program), [system.put(x) for x in inputs]
+    system.wait_for(arrays)
     return lambda: function(*arrays)
 
 
@@ -125,10 +107,12 @@ def prepare(system, program, inputs, reference):
         return entry
     try:
         system.choose_precision(program.tf32)
-        start = time.perf_counter()
         entry.call = call_of(system, program, inputs)
-        result = np.asarray(system.get(entry.call()))
+        start = time.perf_counter()
+        result = entry.call()
+        system.wait()
         entry.facts["first_call_milliseconds"] = (time.perf_counter() - start) * 1e3
+        result = np.asarray(system.get(result))
         if program.check:
             entry.error = float(program.check(result, inputs))
         else:
@@ -195,18 +179,18 @@ def take_turn_in_cpp(entry, bench, program):
 
 
 def fewest_bytes(program, inputs, reference):
-    """Bytes to read every input and write the result once; 0 if arithmetic is the limit."""
+    """Bytes to read every input and write the result once."""
     if program.draws:
         return 4 * program.draws
-    if not program.memory:
-        return 0
-    kind = np.result_type(*inputs)
-    results = reference.size * (kind.itemsize if reference.dtype.kind == "f" else
-                                reference.dtype.itemsize)
-    return sum(x.nbytes for x in inputs) + results
+    dtype = reference.dtype
+    if program.result:
+        dtype = dtype_named(program.result)
+    elif exact_dtype(inputs[0].dtype) == dtype:
+        dtype = inputs[0].dtype
+    return sum(x.nbytes for x in inputs) + reference.size * dtype.itemsize
 
 
-def measure_program(program, systems, cpp, rounds, make_input, seconds):
+def measure_program(program, systems, cpp, rounds, make_input, seconds, reference_of=reference_of):
     """Measures a program. Returns the entries by system, and the fewest bytes. `seconds` is the
     time of a batch of calls."""
     inputs = [make_input(each, seed) for seed, each in enumerate(program.inputs)]
@@ -215,6 +199,8 @@ def measure_program(program, systems, cpp, rounds, make_input, seconds):
     entries = {}
     if cpp:
         entries[CPP] = Entry()
+        if not program.in_cpp:
+            entries[CPP].reason = "is not in bench/programs"
     for system in systems:
         entries[system.name] = prepare(system, program, inputs, reference)
     for _ in range(rounds):

@@ -9,6 +9,7 @@ import shutil
 import statistics
 import subprocess
 
+from peers import classes
 from peers.measure import CPP
 
 TITLES = {CPP: "C++", "heddle": "Python", "numpy": "NumPy", "cupy": "CuPy", "jax": "JAX",
@@ -107,17 +108,21 @@ def verdict(program, entries, bytes_time, ceiling, device, scale):
     return {"goal": text, "ratio": ratio, "met": ratio <= factor, "of": ours}
 
 
-def row_of(program, entries, bytes_moved, ceiling, device, scale):
-    """The JSON entry of a program."""
+def row_of(program, entries, bytes_moved, copy_microseconds, ceiling, device, scale):
+    """The JSON entry of a program. `copy_microseconds` is the time of a copy within the device that
+    moves as many bytes as the program must; None if no system has one."""
     kept = {name: entry.json() for name, entry in entries.items()}
     bytes_time = bytes_moved / ceiling * 1e6 if ceiling else 0.0
     best = best_peer(kept)
-    return {"name": program.name, "listed": program.listed,
+    more = {key: getattr(program, key) for key in ("source", "operations") if hasattr(program, key)}
+    return {"name": program.name, "listed": program.listed, "field": program.field,
+            "class": program.kind,
             "shapes": [list(each.shape) for each in program.inputs],
             "dtypes": [each.dtype for each in program.inputs] or ["float32"],
             "fewest_bytes": bytes_moved, "bytes_microseconds": bytes_time,
+            "bound_microseconds": copy_microseconds,
             "tolerance": program.tolerance, "systems": kept, "ratios": ratios(kept),
-            "best_peer": best,
+            "best_peer": best, **more,
             "goal": verdict(program, kept, bytes_time, ceiling, device, scale)}
 
 
@@ -133,19 +138,21 @@ def cell(entry):
 
 def print_heading(names):
     columns = "".join(f"{TITLES[name]:>10}" for name in names)
-    print(f"{'program, us a call':<27}{'bytes':>8}{columns}{'/best':>7}  goal", flush=True)
+    print(f"{'program, us a call':<35}{'bytes':>8}{'copy':>8}{columns}{'/best':>7}{'/copy':>7}  goal",
+          flush=True)
 
 
 def print_row(row, names):
-    bytes_time = microseconds_text(row["bytes_microseconds"]) if row["bytes_microseconds"] else "-"
+    bytes_time, copy = (microseconds_text(row[key]) if row[key] else "-"
+                        for key in ("bytes_microseconds", "bound_microseconds"))
     cells = "".join(f"{cell(row['systems'].get(name, {})):>10}" for name in names)
-    ours = row["ratios"].get(row["goal"]["of"]) if row["goal"] else None
-    best = f"{ours[row['best_peer']]:.2f}" if ours and row["best_peer"] else "-"
+    best, bound = (f"{ratio:.2f}" if ratio else "-"
+                   for ratio in (classes.ratio_of(row), classes.over_bound(row)))
     goal = "-"
     if row["goal"]:
         met = "met" if row["goal"]["met"] else "MISSED"
         goal = f"{row['goal']['ratio']:.2f} <= {row['goal']['goal']}: {met}"
-    print(f"{row['name']:<27}{bytes_time:>8}{cells}{best:>7}  {goal}", flush=True)
+    print(f"{row['name']:<35}{bytes_time:>8}{copy:>8}{cells}{best:>7}{bound:>7}  {goal}", flush=True)
 
 
 def notes_of(rows):

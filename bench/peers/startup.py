@@ -25,7 +25,8 @@ def first_call(name, device, scale):
     from peers import programs, systems
 
     system = systems.ALL[name](device.partition(":")[0])
-    program = next(p for p in programs.listed(scale) if p.name == program_for(device))
+    every = programs.all_programs(scale, device.partition(":")[0])
+    program = next(p for p in every if p.name == program_for(device))
     arrays = [system.put(each.make(seed)) for seed, each in enumerate(program.inputs)]
     system.get(arrays[0])
     start = time.perf_counter()

@@ -36,7 +36,7 @@ class System:
     def compile(self, program):
         """A function of device arrays that returns a result, which may not have been computed
         yet."""
-        return program.bind(self.namespace)
+        return program.bind(self.namespace, self.name)
 
     def drawing(self, count):
         """A function without arguments that returns `count` normal numbers in float32."""
@@ -47,6 +47,10 @@ class System:
 
     def wait(self):
         """Waits until all calls have been computed."""
+
+    def wait_for(self, arrays):
+        """Waits until the arrays that `put` has made are on the device."""
+        self.wait()
 
     def copying(self, count):
         """A function that copies `count` float32 numbers within the device; None if there is
@@ -93,7 +97,7 @@ class Heddle(System):
         self.namespace.set_matmul_precision("tf32" if tf32 else "ieee")
 
     def compile(self, program):
-        return self.namespace.jit(program.bind(self.namespace), approximate=program.approximate)
+        return self.namespace.jit(program.bind(self.namespace, self.name), approximate=program.approximate)
 
     def drawing(self, count):
         heddle = self.namespace
@@ -165,7 +169,7 @@ class Jax(System):
         return call
 
     def compile(self, program):
-        return self.keeping_last(self.jax.jit(program.bind(self.namespace)))
+        return self.keeping_last(self.jax.jit(program.bind(self.namespace, self.name)))
 
     def drawing(self, count):
         """Uses the same key in each call."""
@@ -181,6 +185,9 @@ class Jax(System):
         """Waits for the last call; the calls on a device end in order."""
         self.jax.block_until_ready(self.last)
 
+    def wait_for(self, arrays):
+        self.jax.block_until_ready(arrays)
+
     def release(self):
         self.last = None
 
@@ -194,13 +201,35 @@ class Torch(System):
 
         torch.set_grad_enabled(False)
         self.torch, self.device, self.namespace = torch, device, torch_names
+        torch_names.DEVICE = device
         torch.zeros(1, device=device)
 
     def put(self, array):
+        if array.dtype.name == "bfloat16":  # which torch does not take from NumPy
+            bits = self.torch.from_numpy(array.view(np.int16))
+            return bits.view(self.torch.bfloat16).to(self.device)
         return self.torch.from_numpy(array).to(self.device)
 
     def get(self, result):
-        return result.cpu().numpy()
+        result = result.cpu().resolve_conj()
+        return (result.float() if result.dtype == self.torch.bfloat16 else result).numpy()
+
+    def reference_of(self, program, inputs):
+        """The result in float64, computed eagerly on the device."""
+        torch, names = self.torch, self.namespace
+
+        class Exact:
+            @staticmethod
+            def astype(x, dtype):
+                wanted = getattr(torch, dtype)
+                return x.to(torch.float64 if wanted.is_floating_point else wanted)
+
+            def __getattr__(self, name):
+                return getattr(names, name)
+
+        arrays = [self.put(x) for x in inputs]
+        exact = [x.double() if x.is_floating_point() else x for x in arrays]
+        return self.get(program.function(Exact(), *exact))
 
     def drawing(self, count):
         torch, device = self.torch, self.device
@@ -236,7 +265,7 @@ class Inductor(Torch):
         return self.torch.compile(function, dynamic=False)
 
     def compile(self, program):
-        return self.compiled(program.bind(self.namespace))
+        return self.compiled(program.bind(self.namespace, self.name))
 
     def drawing(self, count):
         return self.compiled(super().drawing(count))

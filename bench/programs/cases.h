@@ -43,8 +43,8 @@ Case softmax(std::string name, std::int64_t rows, std::int64_t columns, DType dt
 std::vector<Case> further_cases(std::int64_t scale);
 
 /// All cases. `scale`, a power of two up to 64, divides the sides of matrices, and its square the
-/// length of arrays with one long axis, for slower machines. bench/peers/programs.py has the same
-/// programs with the same names and sizes.
+/// length of arrays with one long axis, for slower machines. bench/peers/programs/ has the same
+/// programs with the same names and sizes, and further ones.
 std::vector<Case> all_cases(std::int64_t scale);
 
 }  // namespace heddle::bench

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from peers import functions, measure, programs, report, systems
+from peers import errors, functions, measure, program, programs, report, systems
+from peers.programs import checks
 
 BENCH = os.environ["HEDDLE_BENCH_PROGRAMS"]
 SCALE = 64
@@ -21,29 +22,59 @@ def run_peers(*arguments):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Every program in Heddle and NumPy: what was printed, and the JSON."""
+    """The page's programs in Heddle and NumPy: what was printed, and the JSON."""
     out = tmp_path_factory.mktemp("peers")
     ended = run_peers("--systems", "heddle-c++,heddle,numpy", "--scale", str(SCALE), "--rounds",
-                      "2", "--batch-milliseconds", "1", "--out", str(out))
+                      "2", "--batch-milliseconds", "1", "--fields", "page", "--out", str(out))
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout, json.loads((out / "peers.json").read_text())
 
 
-def test_every_program_is_right_in_python_and_numpy(run):
+def test_report_has_every_program_of_the_field_and_its_rounds(run):
     _, kept = run
     assert kept["absent"] == {}
-    assert len(kept["programs"]) == len(programs.all_programs(SCALE, "cpu"))
+    assert [row["name"] for row in kept["programs"]] == [
+        each.name for each in programs.all_programs(SCALE, "cpu") if each.field == "page"]
     for row in kept["programs"]:
-        for name in ("heddle", "numpy"):
+        for name in (measure.CPP, "heddle", "numpy"):
             entry = row["systems"][name]
             assert entry.get("correct"), (row["name"], name, entry)
             assert len(entry["rounds"]) == 2 and min(entry["rounds"]) > 0
 
 
-def test_every_program_is_right_in_cpp_in_the_same_sizes(run):
-    for row in run[1]["programs"]:
-        entry = row["systems"][measure.CPP]
-        assert entry.get("correct"), (row["name"], entry)
+@pytest.fixture(scope="module")
+def heddle_and_numpy():
+    running, absent = systems.start(("heddle", "numpy"), "cpu")
+    assert absent == {}
+    return running
+
+
+def assert_right(each, running):
+    inputs = [input.make(seed) for seed, input in enumerate(each.inputs)]
+    reference = None if each.draws else errors.reference_of(each, inputs)
+    for system in running:
+        entry = measure.prepare(system, each, inputs, reference)
+        assert entry.correct, (each.name, system.name, entry.reason, entry.error, each.tolerance)
+
+
+@pytest.mark.parametrize("field", [field for field in programs.FIELDS if field != "page"])
+def test_every_program_is_right_in_python_and_numpy(field, heddle_and_numpy):
+    for each in programs.all_programs(SCALE, "cpu"):
+        if each.field == field:
+            assert_right(each, heddle_and_numpy)
+
+
+def test_list_is_of_many_fields_classes_and_dtypes():
+    every = programs.all_programs()
+    names = [each.name for each in every]
+    assert len(names) >= 100 and len(set(names)) == len(names)
+    assert {each.kind for each in every} == set(program.CLASSES)
+    assert {len(input.shape) for each in every for input in each.inputs} >= set(range(1, 7))
+    assert {input.dtype for each in every for input in each.inputs} >= {
+        "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
+        "float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
+    for each in every:  # four bits are the least that is asked for
+        assert each.check or 0 <= each.tolerance <= 2**-4, each.name
 
 
 def test_report_has_ratios_goals_and_first_calls(run):
@@ -62,23 +93,28 @@ def test_report_has_ratios_goals_and_first_calls(run):
     assert set(kept["host_overhead_microseconds"]) >= {"ten-op chain"}
 
 
-def test_cpp_bench_times_numpy_by_the_same_programs(tmp_path):
+def test_cpp_bench_is_right_in_the_same_sizes_and_times_numpy(tmp_path):
     target = tmp_path / "bench.json"
-    subprocess.run([BENCH, "--device", "cpu", "--scale", str(SCALE), "--only", "sum",
-                    "--json", str(target)], check=True, capture_output=True)
-    rows = json.loads(target.read_text())["programs"]
-    assert len(rows) > 5 and all(row["numpy_microseconds"] > 0 for row in rows)
+    subprocess.run([BENCH, "--device", "cpu", "--scale", str(SCALE), "--json", str(target)],
+                   check=True, capture_output=True)
+    rows = {row["name"]: row for row in json.loads(target.read_text())["programs"]}
+    every = [each for each in programs.all_programs(SCALE, "cpu") if each.in_cpp]
+    assert len(every) == 45
+    for each in every:
+        row = rows[each.name]
+        assert row["correct"] and row["numpy_microseconds"] > 0
+        assert row["shapes"] == [list(input.shape) for input in each.inputs]
 
 
 def test_two_builds_take_turns(tmp_path):
     target = tmp_path / "builds.json"
     ended = subprocess.run(
         [sys.executable, "-m", "peers.builds", BENCH, BENCH, "--device", "cpu", "--scale",
-         str(SCALE), "--rounds", "2", "--only", "sum of", "--out", str(target)],
+         str(SCALE), "--rounds", "2", "--only", "sum of rows", "--out", str(target)],
         capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     rows = json.loads(target.read_text())["programs"]
-    assert len(rows) >= 3 and all(row["name"] in ended.stdout for row in rows)
+    assert len(rows) == 3 and all(row["name"] in ended.stdout for row in rows)
     assert all(len(row[key]) == 2 for row in rows for key in ("before", "again", "after"))
 
 
@@ -108,9 +144,9 @@ class Wrong(systems.NumPy):
 
 
 def test_a_peer_that_fails_or_is_wrong_ends_nothing():
-    program = next(p for p in programs.all_programs(SCALE) if p.name == "ten-op chain")
+    chain = next(p for p in programs.all_programs(SCALE) if p.name == "ten-op chain")
     peers = [Failing("cpu"), Wrong("cpu"), systems.NumPy("cpu")]
-    entries, _ = measure.measure_program(program, peers, None, 1, programs.Input.make, 1e-3)
+    entries, _ = measure.measure_program(chain, peers, None, 1, program.Input.make, 1e-3)
     kept = {name: entry.json() for name, entry in entries.items()}
     assert kept["failing"] == {"reason": "RuntimeError: cannot do it"}
     assert kept["wrong"]["correct"] is False and kept["numpy"]["correct"] is True
@@ -121,20 +157,20 @@ def test_a_peer_that_fails_or_is_wrong_ends_nothing():
 def test_an_element_that_is_no_number_is_wrong(spoiled):
     reference = np.ones(1000)
     result = reference.astype(np.float32)
-    assert measure.worst_error(result, reference, 1.0) == 0
+    assert errors.worst_error(result, reference, 1.0) == 0
     result[999] = spoiled
-    assert not measure.worst_error(result, reference, 1.0) <= 1e-5
+    assert not errors.worst_error(result, reference, 1.0) <= 1e-5
 
 
 def test_checks_without_a_reference():
     numbers = np.array([0.3, 0.1, 0.2, 0.1], np.float32)
-    assert programs.order_error(np.array([3, 1, 2, 0]), [numbers]) == 0
-    assert programs.order_error(np.array([1, 1, 2, 0]), [numbers]) == np.inf
-    assert programs.order_error(np.array([0, 1, 2, 3]), [numbers]) == np.inf
+    assert checks.order_error(np.array([3, 1, 2, 0]), [numbers]) == 0
+    assert checks.order_error(np.array([1, 1, 2, 0]), [numbers]) == np.inf
+    assert checks.order_error(np.array([0, 1, 2, 3]), [numbers]) == np.inf
     drawn = np.random.default_rng(0).standard_normal(100_000)
-    assert programs.normal_error(drawn, []) < 1
-    assert programs.normal_error(drawn * 1.05, []) > 1
-    assert programs.normal_error(np.abs(drawn), []) > 1
+    assert checks.normal_error(drawn, []) < 1
+    assert checks.normal_error(drawn * 1.05, []) > 1
+    assert checks.normal_error(np.abs(drawn), []) > 1
 
 
 def entries_of(**microseconds):
@@ -144,17 +180,17 @@ def entries_of(**microseconds):
 
 
 @pytest.mark.parametrize("goal, ratio, met", [
-    (programs.Goal(1.02, "peers"), 0.5, True), (programs.Goal(1.06, "bytes"), 1.05, True),
-    (programs.Goal(1.04, "bytes"), 1.05, False), (programs.Goal(1.01, "reach", 100), 1.05, False),
-    (programs.Goal(1.0, "us", 210), 0.5, True)])
+    (program.Goal(1.02, "peers"), 0.5, True), (program.Goal(1.06, "bytes"), 1.05, True),
+    (program.Goal(1.04, "bytes"), 1.05, False), (program.Goal(1.01, "reach", 100), 1.05, False),
+    (program.Goal(1.0, "us", 210), 0.5, True)])
 def test_goals_on_a_gpu(goal, ratio, met):
     """105 us in C++, 120 through Python, 210 of the best peer; 100 of the fewest bytes."""
-    program = programs.Program("p", None, (), goal)
+    one = program.Program("p", None, (), goal)
     entries = entries_of(cpp=105.0, heddle=120.0, jax=210.0, torch=500.0)
-    found = report.verdict(program, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
+    found = report.verdict(one, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
     assert found["ratio"] == pytest.approx(ratio) and found["met"] == met
     del entries[measure.CPP]
-    found = report.verdict(program, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
+    found = report.verdict(one, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
     assert found["of"] == "heddle" and found["ratio"] == pytest.approx(ratio * 120 / 105)
 
 
