@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <functional>
 #include <unordered_set>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/evaluate/pending_memory.h"
 #include "frontend/graph/trace.h"
+#include "runtime/base/bounded_map.h"
 #include "runtime/base/log.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/device/memory.h"
@@ -72,6 +75,16 @@ bool is_back_at_anchor(const Anchor& anchor, const Recorder& recorder) {
   return !again.contains(anchor.context[common]);
 }
 
+/// A statement at which the thread's patience ended, or which is evaluated each time.
+struct Irregular {
+  std::uint64_t strayed = 0;      ///< evaluations in a row that made a program, out of patience
+  std::uint64_t same = 0;         ///< evaluations in a row that ran one program
+  const void* program = nullptr;  ///< the last one
+};
+/// So often a statement must stray before it is evaluated each time, and so often run one program
+/// before it no longer is.
+constexpr std::uint64_t strays = 3, repeats = 16;
+
 /// The positions at which this thread has evaluated automatically since it was last asked for a
 /// value. The same work after the same request is then evaluated at the same positions. In a loop,
 /// the operations between two passes of one anchor are the same in each iteration, whatever the
@@ -81,6 +94,12 @@ struct Policy {
   std::vector<Anchor> anchors;
   bool window_from_anchor = false;  ///< the last evaluation was at `last`
   std::size_t kept = 0;             ///< number of views that stayed pending then
+  /// Loops whose operations never repeat, for instance because a row has another length each time,
+  /// come back to no anchor, and what is cut from them after `patience` operations is a program of
+  /// its own each time. Their statements recur one by one.
+  runtime::BoundedMap<std::uint64_t, Irregular, std::hash<std::uint64_t>> irregular{64};
+  std::uint64_t statement = 0;  ///< at which evaluation is due
+  bool strayed = false;         ///< it is because patience ended
   /// Number of counted bytes at which to examine the memory use of pending work again.
   std::int64_t look_at_assignment = least_look, look_anywhere = least_look;
 };
@@ -164,31 +183,60 @@ void note_explicit_evaluation() {
 
 namespace {
 
+bool is_irregular(Policy& policy) {
+  if (policy.statement == 0) return false;
+  const Irregular* const known = policy.irregular.find(policy.statement);
+  return known != nullptr && known->strayed >= strays;
+}
+
+/// Learns from what an evaluation at the policy's statement ran.
+void learn(Policy& policy, const Evaluated& ran) {
+  if (policy.statement == 0 || !ran) return;
+  Irregular* known = policy.irregular.find(policy.statement);
+  if (known == nullptr) {
+    if (!policy.strayed || !ran.made) return;
+    known = &policy.irregular[policy.statement];
+  }
+  if (known->strayed < strays) {
+    known->strayed = policy.strayed && ran.made ? known->strayed + 1 : 0;
+    return;
+  }
+  known->same = ran.program == known->program ? known->same + 1 : 0;
+  known->program = ran.program;
+  if (known->same >= repeats) policy.irregular.erase(policy.statement);
+}
+
 bool evaluation_due(Recorder& recorder, Policy& policy, const Node* value, bool assigned) {
   const Bounds& bounds = assigned ? at_assignments : anywhere;
   policy.kept = std::min(policy.kept, recorder.pending_count());
+  policy.strayed = false;
   const std::size_t pending = recorder.pending_count() - policy.kept;
   if (pending == 0) return false;
+  if (assigned && is_irregular(policy)) return true;
   const Memory memory =
       look(recorder, assigned ? policy.look_at_assignment : policy.look_anywhere, value, assigned);
   if (memory == Memory::is_short) return true;
   if (pending < bounds.pending && memory == Memory::suffices) return false;
-  return !policy.window_from_anchor || pending >= bounds.patience || at_anchor(policy, recorder);
+  if (!policy.window_from_anchor || at_anchor(policy, recorder)) return true;
+  return policy.strayed = pending >= bounds.patience;
 }
 
 /// If memory runs out, the work stays pending, and the error is thrown when its values are read.
-void evaluate_all(Recorder& recorder, bool wait) {
+Evaluated evaluate_all(Recorder& recorder, bool wait) {
   try {
-    if (evaluate_pending(recorder, wait)) ++counters().auto_evaluations;
+    const Evaluated ran = evaluate_pending(recorder, wait);
+    if (ran) ++counters().auto_evaluations;
+    return ran;
   } catch (const OutOfMemory& failure) {
     runtime::log().info("out of memory; pending work stays pending until its values are read: {}",
                         failure.what());
+    return {};
   }
 }
 
 void evaluate_now(Recorder& recorder, Policy& policy, bool wait) {
   remember(policy, anchor_here(recorder));
-  evaluate_all(recorder, wait);
+  learn(policy, evaluate_all(recorder, wait));
   start_window(recorder, policy);
   policy.window_from_anchor = true;
   policy.kept = recorder.pending_count();
@@ -196,9 +244,11 @@ void evaluate_now(Recorder& recorder, Policy& policy, bool wait) {
 
 }  // namespace
 
-bool evaluation_due(const Node* value) {
+bool evaluation_due(std::uint64_t statement, const Node* value) {
   if (!auto_eval_enabled() || Trace::current() != nullptr) return false;
-  return evaluation_due(Recorder::current(), this_policy(), value, true);
+  Policy& policy = this_policy();
+  policy.statement = statement;
+  return evaluation_due(Recorder::current(), policy, value, true);
 }
 
 void evaluate_here() { evaluate_now(Recorder::current(), this_policy(), true); }
@@ -212,13 +262,16 @@ void recording_point(const NodeRef& value) {
     return;
   }
   if (value->evaluated() || Trace::current() != nullptr) return;
+  policy.statement = 0;
   // The recording thread may hold a lock that the computing thread waits for, so do not wait.
   if (evaluation_due(recorder, policy, value.get(), false)) evaluate_now(recorder, policy, false);
 }
 
 void assignment_point(const NodeRef& value) {
   if (value->kind != Node::Kind::operation || value->evaluated()) return;
-  if (evaluation_due(value.get())) evaluate_here();
+  const ir::Location& line = value->site.location;
+  const std::uint64_t statement = reinterpret_cast<std::uintptr_t>(line.file) + line.line;
+  if (evaluation_due(statement, value.get())) evaluate_here();
 }
 
 }  // namespace heddle::frontend

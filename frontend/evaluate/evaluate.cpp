@@ -171,7 +171,7 @@ class Run {
     }
   }
 
-  void execute() {
+  Evaluated execute() {
     try {
       const runtime::Device device = device_of(walk_);
       runtime::Stream stream = runtime::Stream::current(device);
@@ -195,6 +195,7 @@ class Run {
         released = finish(*prepared);
       }
       evaluation_ended().notify_all();
+      return {prepared.get(), made_};
     } catch (...) {
       give_back();
       throw;
@@ -230,6 +231,7 @@ class Run {
     prepared->extras = std::move(program.extras);
     prepared->general = std::move(program.general);
     PreparedCache::instance().insert(exact, key, prepared);
+    made_ = true;
     return prepared;
   }
 
@@ -303,6 +305,7 @@ class Run {
 
   EvaluationGraph walk_;
   Evaluation evaluation_;
+  bool made_ = false;  ///< the program is new
   std::vector<runtime::DeviceArray> starts_;
   std::vector<runtime::ArgumentView> arguments_;
   std::vector<ir::Location> lines_;  ///< of the program's outputs
@@ -371,7 +374,7 @@ void evaluate(std::span<const NodeRef> nodes) {
 
 void evaluate(const NodeRef& node) { evaluate(std::span(&node, 1)); }
 
-bool evaluate_pending(Recorder& recorder, bool wait) {
+Evaluated evaluate_pending(Recorder& recorder, bool wait) {
   // Nodes that another run computes are not held: a reference would keep them alive after that run
   // has dropped their operands.
   std::vector<NodeRef> nodes, others;
@@ -380,14 +383,14 @@ bool evaluate_pending(Recorder& recorder, bool wait) {
     others = recorder.unclaimed();
     return nodes = take_of_one_device(others);
   };
-  bool ran = false;
+  Evaluated all;
   do {
     const auto run = claim_graph(pending, true, wait);
     if (!run) break;
-    run->execute();
-    ran = true;
+    const auto [program, made] = run->execute();
+    all = {program, all.made || made};
   } while (!others.empty());
-  return ran;
+  return all;
 }
 
 Counters& counters() {

@@ -14,10 +14,16 @@ namespace heddle::frontend {
 /// throws, the graph is unchanged.
 void evaluate(std::span<const NodeRef> nodes);
 void evaluate(const NodeRef& node);
+/// What evaluate_pending() ran: nothing, or programs.
+struct Evaluated {
+  const void* program = nullptr;  ///< identifies the last one, and the extents for which it ran
+  bool made = false;              ///< at least one program is new
+  explicit operator bool() const { return program != nullptr; }
+};
 /// Computes all referenced values that the recorder's thread has recorded, except those that
-/// another thread is computing. Returns false if there were none, or if part of them is being
+/// another thread is computing. Runs nothing if there were none, or if part of them is being
 /// computed and `wait` is false.
-bool evaluate_pending(Recorder& recorder, bool wait = true);
+Evaluated evaluate_pending(Recorder& recorder, bool wait = true);
 
 /// True if HEDDLE_NO_SYNC=1 is set, which turns implicit waits for the device into errors.
 bool waiting_forbidden();
@@ -38,8 +44,9 @@ void assignment_point(const NodeRef& value);
 void recording_point(const NodeRef& value);
 /// The same in two steps, for languages whose assignments the library does not see; both are called
 /// after an assignment. evaluation_due() says whether pending work should be evaluated now,
-/// evaluate_here() evaluates it. `value` is the value of the statement, if known.
-bool evaluation_due(const Node* value = nullptr);
+/// evaluate_here() evaluates it. `value` is the value of the statement, if known; `statement` is
+/// any number other than 0 that tells the statement from others, 0 if it is not known.
+bool evaluation_due(std::uint64_t statement = 0, const Node* value = nullptr);
 void evaluate_here();
 /// Notes that the thread has evaluated because a value was read.
 void note_explicit_evaluation();

@@ -130,7 +130,9 @@ SourceLocation python_location() {
 }
 
 void statement_point() {
-  if (!std::exchange(statement_began, false) || !frontend::evaluation_due()) return;
+  if (!std::exchange(statement_began, false)) return;
+  const auto function = reinterpret_cast<std::uintptr_t>(last_place.code);
+  if (!frontend::evaluation_due(function + last_place.line)) return;
   const ReleaseGil release;
   frontend::evaluate_here();
 }

@@ -19,6 +19,13 @@ std::int64_t unique_extent() {
   return ++extent;
 }
 
+/// The length of a row, 1 to `most`, in no order.
+std::int64_t length_of(std::int64_t row, std::int64_t most) {
+  return 1 +
+         static_cast<std::int64_t>((static_cast<std::uint64_t>(row) * 0x9e3779b97f4a7c15) >> 40) %
+             most;
+}
+
 }  // namespace
 
 TEST_CASE("a loop makes at most three programs whatever the length of its body") {
@@ -48,6 +55,54 @@ TEST_CASE("a loop whose values sit in a helper function makes at most three prog
             x.eval();
           }) <= 3);
   }
+}
+
+TEST_CASE("rows of many lengths are computed one by one, once that has proved better") {
+  // A program of many such rows would hardly ever come up twice.
+  constexpr std::int64_t lengths = 9, rows = 3000;
+  const std::int64_t columns = 400 + unique_extent();
+  const hd::Array values = hd::linspace(0.0, 1.0, columns);
+  const hd::Array weights = hd::linspace(1.0, 2.0, columns);
+  hd::Array sums = hd::zeros({rows});
+  std::int64_t turn = 0;
+  const auto first_of = [&](std::int64_t row) { return row * 7 % (columns - lengths); };
+  const auto end_of = [&](std::int64_t row) {
+    return first_of(row) + length_of(row + turn * rows, lengths);
+  };
+  const auto pass = [&] {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const hd::Slice part = hd::slice(first_of(row), end_of(row));
+      sums.at(row) = hd::sum(values(part) * weights(part));
+    }
+    sums.eval();
+  };
+  pass();
+  turn = 1;  // other lengths in each row
+  CHECK(programs_of(pass) <= 4);
+  const std::vector<double> found = sums.to_vector<double>();
+  const std::vector<double> x = values.to_vector<double>(), w = weights.to_vector<double>();
+  double largest = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    double sum = 0;
+    for (std::int64_t i = first_of(row); i < end_of(row); ++i)
+      sum += x[static_cast<std::size_t>(i)] * w[static_cast<std::size_t>(i)];
+    largest = std::max(largest, std::abs(sum - found[static_cast<std::size_t>(row)]));
+  }
+  CHECK(largest < 1e-12);
+}
+
+TEST_CASE("a loop that becomes regular is evaluated in long programs again") {
+  const hd::Array values = hd::linspace(0.0, 1.0, 500 + unique_extent());
+  hd::Array sums = hd::zeros({4096});
+  const auto pass = [&](std::int64_t lengths) {
+    const std::uint64_t before = hd::statistics().evaluations;
+    for (std::int64_t row = 0; row < 4096; ++row)
+      sums.at(row) = hd::sum(values(hd::slice(row % 100, row % 100 + length_of(row, lengths))));
+    sums.eval();
+    return hd::statistics().evaluations - before;
+  };
+  CHECK(pass(7) > 2000);
+  CHECK(pass(1) < 400);
 }
 
 TEST_CASE("several variables, temporaries and in-place writes make at most three programs") {
