@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -14,12 +15,16 @@
 #include "frontend/array/bounds.h"
 #include "frontend/array/gather.h"
 #include "frontend/array/index_arrays.h"
+#include "frontend/array/mask_places.h"
 #include "frontend/array/ordering.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/region.h"
 #include "frontend/array/views.h"
+#include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/axes.h"
+#include "frontend/graph/placement.h"
 #include "frontend/graph/trace.h"
+#include "runtime/device/backend.h"
 
 namespace heddle {
 
@@ -120,15 +125,25 @@ Array slices_where(std::string_view op, const Operand& condition, const NodeRef&
   return Access::make(frontend::take_at(node, {{AxisIndex{axis, places[0]}}}, true, site));
 }
 
+/// Whether the value is in host memory, or will be.
+bool is_in_host_memory(const NodeRef& node) {
+  const runtime::Device device = frontend::device_of(*node).value_or(runtime::current_device());
+  return runtime::capabilities_of(device).host_memory;
+}
+
 }  // namespace
 
 std::vector<NodeRef> frontend::nonzero_indices(std::string_view op, const NodeRef& mask,
                                                const SourceLocation& site) {
   refuse_in_trace(op, site);
   const OpRecorder on{site};
-  const NodeRef flat = on.flat(on.cast(mask, DType::boolean));
+  const NodeRef flags = on.cast(mask, DType::boolean);
+  const NodeRef flat = on.flat(flags);
   NodeRef positions = on.places(0);
-  if (!(flat->shape[0] == ir::Dim(0))) {
+  if (is_in_host_memory(flags)) {
+    const Array computed = Access::make(flags);
+    positions = places_in_host_mask(evaluated_node(computed, std::string(op).c_str(), site), site);
+  } else if (!(flat->shape[0] == ir::Dim(0))) {
     const ir::Dim length = flat->shape[0];
     const bool is_short =
         length.is_constant() && length.constant() <= std::numeric_limits<std::int32_t>::max();
