@@ -20,11 +20,7 @@ void CudaPrinter::items() {
   out_.line("const Index count = {};", body_.extent(items.count));
   out_.line("const Index first = Index(blockIdx.x) * {};", items.per_block);
   out_.line("const int thread = static_cast<int>(threadIdx.x);");
-  if (items.interleaved) {
-    out_.line("const int own = thread % {0}, lane = thread / {0};", items.per_block);
-  } else {
-    out_.line("const int lane = thread % {0}, own = thread / {0};", plan_.threads_per_row);
-  }
+  item_thread(items.interleaved, "own", "lane");
   std::size_t routines = 0;
   for (const ItemPhase& phase : items.phases) {
     if (phase.direct) continue;
@@ -36,6 +32,17 @@ void CudaPrinter::items() {
       if (&phase != &items.phases.back()) out_.line("block_barrier();");
     }
     out_.close();
+  }
+}
+
+/// Declares the slot that a thread works on, and its number among the threads of that item.
+void CudaPrinter::item_thread(bool interleaved, const char* slot, const char* lane) {
+  if (interleaved) {
+    out_.line("const int {1} = thread % {0}, {2} = thread / {0};", plan_.items->per_block, slot,
+              lane);
+  } else {
+    out_.line("const int {2} = thread % {0}, {1} = thread / {0};", plan_.threads_per_row, slot,
+              lane);
   }
 }
 
@@ -73,7 +80,7 @@ void CudaPrinter::item_stores(const ItemPhase& phase) {
     out_.line("const int slot = w / {0}, element = w % {0};", elements);
   }
   if (vector > 1) {
-    item_vector(phase, vector);
+    item_vector(phase, vector, "slot");
   } else {
     item_element(phase, "slot");
     for (const int i : phase.stores) {
@@ -88,15 +95,17 @@ void CudaPrinter::item_stores(const ItemPhase& phase) {
   out_.close();
 }
 
-// Elements `start` to `start + vector - 1` of the last loop. Memory outside of items is accessed
-// for all of them at once.
-void CudaPrinter::item_vector(const ItemPhase& phase, int vector) {
+// Elements `start` to `start + vector - 1` of the last loop. If the phase allows it, memory outside
+// of items is accessed for all of them at once.
+void CudaPrinter::item_vector(const ItemPhase& phase, int vector, const char* slot) {
   const passes::Loop& last = phase.loops.back();
-  item_position(phase, "slot");
+  item_position(phase, slot);
   const std::vector<int> wanted = body_.needed_for(phase);
+  const bool whole = passes::access_width(plan_, phase) >= vector;
   for (const int i : wanted) {
     const passes::Instruction& load = plan_.body[i];
-    if (load.kind != passes::Instruction::Kind::load || plan_.operands[load.operand].in_item() ||
+    if (!whole || load.kind != passes::Instruction::Kind::load ||
+        plan_.operands[load.operand].in_item() ||
         passes::vector_width(plan_, load, last, vector) < vector)
       continue;
     out_.line("const auto x{} = load_vector<{}>(p{}, {});", i, vector, load.operand,
@@ -105,7 +114,7 @@ void CudaPrinter::item_vector(const ItemPhase& phase, int vector) {
   }
   const auto in_item = [&](int i) { return plan_.operands[plan_.stores[i].operand].in_item(); };
   for (const int i : phase.stores) {
-    if (in_item(i)) continue;
+    if (in_item(i) ? !phase.direct : !whole) continue;
     out_.line("Vector<{}, {}> y{};", body_.type(plan_.operands[plan_.stores[i].operand].dtype),
               vector, i);
   }
@@ -116,16 +125,18 @@ void CudaPrinter::item_vector(const ItemPhase& phase, int vector) {
   out_.line("const Index {} = start + k;", position);
   declare_all(wanted);
   for (const int i : phase.stores) {
-    if (in_item(i)) {
+    if (in_item(i) && !phase.direct) {
       item_hold(plan_.stores[i]);
-    } else {
+    } else if (in_item(i) || whole) {
       out_.line("y{}.v[k] = v{};", i, plan_.stores[i].value);
+    } else {
+      item_store(plan_.stores[i]);
     }
   }
   out_.close();
   for (const int i : phase.stores) {
     const Store& store = plan_.stores[i];
-    if (in_item(i)) continue;
+    if (in_item(i) || !whole) continue;
     out_.line("{}{}_vector<{}>(p{}, {}, y{});", is_partial() ? "if (wanted < count) " : "",
               store_name(store), vector, store.operand, body_.index(store.address), i);
   }
@@ -162,25 +173,42 @@ void CudaPrinter::item_element(const ItemPhase& phase, const char* slot) {
   declare_all(body_.needed_for(phase));
 }
 
-/// A function of an element's number: the value that the phase makes for a routine.
-void CudaPrinter::item_source(const ItemPhase& phase) {
-  out_.open("const auto from = [&](const int element)");
-  item_element(phase, "own");
-  out_.line("return v{};", plan_.stores[phase.stores[0]].value);
+/// A function of an element's number: the value that the phase makes for a routine, or the values
+/// of `width` neighbours. Its threads may be those of other items than in the routine.
+void CudaPrinter::item_source(const ItemPhase& phase, int operand, int width) {
+  const bool apart = phase.across != plan_.items->interleaved;
+  const char* const slot = apart ? "taken" : "own";
+  if (apart) item_thread(phase.across, "taken", "taker");
+  out_.open("const auto {} = [&](const int element)", apart ? "make" : "from");
+  if (width > 1) {
+    item_vector(phase, width, slot);
+    out_.line("return y{};", phase.stores[0]);
+  } else {
+    item_element(phase, slot);
+    out_.line("return v{};", plan_.stores[phase.stores[0]].value);
+  }
   out_.close_with(";");
+  if (!apart) return;
+  body_.need("item_source");
+  out_.line("const auto from = item_source(make, taker, {});", item_array(operand, "taken"));
 }
 
-/// A function of an element's number and value: what the phase does with it.
-void CudaPrinter::item_target(const ItemPhase& phase, int result) {
+/// A function of an element's number and value, or `width` values: what the phase does with it.
+void CudaPrinter::item_target(const ItemPhase& phase, int result, int width) {
   const std::vector<int> all = body_.needed_for(phase);
   const auto load = std::ranges::find_if(all, [&](int i) {
     return plan_.body[i].kind == passes::Instruction::Kind::load && plan_.body[i].operand == result;
   });
-  lane_of_[*load] = "made";
+  const std::string type = body_.type(plan_.operands[result].dtype);
+  lane_of_[*load] = width > 1 ? "made.v[k]" : "made";
   out_.open("const auto to = [&](const int element, const {} made)",
-            body_.type(plan_.operands[result].dtype));
-  item_element(phase, "own");
-  for (const int i : phase.stores) item_store(plan_.stores[i]);
+            width > 1 ? fmt::format("Vector<{}, {}>&", type, width) : type);
+  if (width > 1) {
+    item_vector(phase, width, "own");
+  } else {
+    item_element(phase, "own");
+    for (const int i : phase.stores) item_store(plan_.stores[i]);
+  }
   out_.close_with(";");
   lane_of_[*load].clear();
 }
@@ -198,8 +226,8 @@ void CudaPrinter::item_routine(const ItemPhase& phase, const std::vector<std::st
     arguments += fmt::format(", static_cast<long long>((first + own) % {})", routine.item_modulus);
   if (routine.takes > 0) {
     const bool from = before != nullptr && before->direct, to = after != nullptr && after->direct;
-    if (from) item_source(*before);
-    if (to) item_target(*after, routine.arrays.back());
+    if (from) item_source(*before, routine.arrays.front(), routine.takes_at_once);
+    if (to) item_target(*after, routine.arrays.back(), routine.makes_at_once);
     arguments += from ? ", from" : ", " + item_array(routine.arrays.front(), "own");
     arguments += to ? ", to" : ", " + item_array(routine.arrays.back(), "own");
   }

@@ -69,16 +69,17 @@ class CudaPrinter {
   void sort();
   void decision(DType dtype);
   void items();
+  void item_thread(bool interleaved, const char* slot, const char* lane);
   void item_stores(const passes::ItemPhase& phase);
   /// Declares the loop variables of `element`, or of the first of a vector of elements, and `item`.
   void item_position(const passes::ItemPhase& phase, const char* slot);
-  void item_vector(const passes::ItemPhase& phase, int vector);
+  void item_vector(const passes::ItemPhase& phase, int vector, const char* slot);
   void item_hold(const passes::Store& store);
   void item_store(const passes::Store& store);
   bool is_partial() const;
   void item_element(const passes::ItemPhase& phase, const char* slot);
-  void item_source(const passes::ItemPhase& phase);
-  void item_target(const passes::ItemPhase& phase, int result);
+  void item_source(const passes::ItemPhase& phase, int operand, int width);
+  void item_target(const passes::ItemPhase& phase, int result, int width);
   void item_routine(const passes::ItemPhase& phase, const std::vector<std::string>& tables);
   std::string item_array(int operand, const char* slot) const;
   std::string item_index(int operand, const std::string& address);

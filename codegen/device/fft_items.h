@@ -1,10 +1,10 @@
 #pragma once
-//! section fft_items needs fft_butterfly complex shared padded
+//! section fft_items needs fft_butterfly complex shared padded item_source
 // Transforms of one item by `Threads` threads of a block. `lane` is the thread's index among them.
 // Every thread of the block calls these functions. The item is in shared memory, and the result
-// replaces it. `roots` holds, for each stage but the last, the roots of unity that its results are
-// multiplied by, or their conjugates for the inverse, as pairs of real and imaginary part: for k =
-// 1 to R - 1 in turn, one pair for each p. Neighbouring threads read neighbouring pairs.
+// replaces it. `roots` holds, for each stage but the last, roots of unity whose powers its results
+// are multiplied by, or their conjugates for the inverse, as FftRoots says: pairs of real and
+// imaginary part. Neighbouring threads read neighbouring pairs.
 template <class T>
 using FftNumbers = SharedArray<heddle_scalar::complex<T>>;
 
@@ -44,12 +44,82 @@ __device__ __forceinline__ heddle_scalar::complex<T> fft_root(const T* roots, lo
   return {roots[2 * k], roots[2 * k + 1]};
 }
 
+// What becomes of the R results of a butterfly, before `put` gets each: nothing.
+struct FftKeep {
+  template <class T, int R, class Put>
+  __device__ __forceinline__ void operator()(const T (&re)[R], const T (&im)[R], int, int,
+                                             const Put& put) const {
+#pragma unroll
+    for (int k = 0; k < R; ++k) put(k, heddle_scalar::complex<T>(re[k], im[k]));
+  }
+};
+
+// Multiplies them by first * s^k. `step` gives s^k for k = 1, 2, 4 and 8; the others are products
+// of these. Without First, `first` is 1.
+template <bool First, class T, int R, class Step, class Put>
+__device__ __forceinline__ void fft_multiply_powers(const T (&re)[R], const T (&im)[R],
+                                                    heddle_scalar::complex<T> first,
+                                                    const Step& step, const Put& put) {
+  using Number = heddle_scalar::complex<T>;
+  constexpr int top = R > 8 ? 8 : R > 4 ? 4 : R > 2 ? 2 : 1;
+  const Number highest = step(top);
+  Number turns[top], steps[top];
+  turns[0] = first;
+#pragma unroll
+  for (int k = 0; k < top; ++k) {
+    const int bit = k & -k;
+    if (k > 0 && k == bit) steps[k] = step(k);
+    if (k > 0) turns[k] = !First && k == bit ? steps[bit] : turns[k - bit] * steps[bit];
+    const Number one(re[k], im[k]);
+    put(k, First || k > 0 ? one * turns[k] : one);
+    if (k + top < R) {
+      const Number other(re[k + top], im[k + top]);
+      put(k + top, other * (First || k > 0 ? turns[k] * highest : highest));
+    }
+  }
+}
+
+// Multiplies them by powers of a root for each p. The table has `Runs` of them for each k = 1, 2, 4
+// and 8 below R. To load all powers would take as long as to load the elements.
+template <class T, int Runs>
+struct FftRoots {
+  const T* roots;
+
+  template <int R, class Put>
+  __device__ __forceinline__ void operator()(const T (&re)[R], const T (&im)[R], int p, int,
+                                             const Put& put) const {
+    const auto step = [&](int k) { return fft_root(roots, (k == 8 ? 3 : k / 2) * Runs + p); };
+    fft_multiply_powers<false>(re, im, heddle_scalar::complex<T>(1, 0), step, put);
+  }
+};
+
+// Multiplies number q + Step * k of the whole transform by w^(item * (q + Step * k)), where w is a
+// root of unity, given by two tables: `low` holds w^j for j < 2^Bits, and `high` holds
+// w^(j * 2^Bits).
+template <class T, int Step, int Bits>
+struct FftTurn {
+  using Number = heddle_scalar::complex<T>;
+  const T *low, *high;
+  long long item;
+
+  __device__ __forceinline__ Number power(long long exponent) const {
+    return fft_root(low, exponent & ((1ll << Bits) - 1)) * fft_root(high, exponent >> Bits);
+  }
+  template <int R, class Put>
+  __device__ __forceinline__ void operator()(const T (&re)[R], const T (&im)[R], int, int q,
+                                             const Put& put) const {
+    const auto step = [&](int k) { return power(item * (Step * k)); };
+    fft_multiply_powers<true>(re, im, power(item * q), step, put);
+  }
+};
+
 // One stage of Stockham's algorithm: N / R transforms of R elements, which are N / R apart. `Span`
 // is the product of the R of all earlier stages. Every thread loads its elements into registers
-// before any thread stores to the same array.
-template <class T, int N, int Threads, bool Inverse, int Span, int R, class From, class To>
+// before any thread stores to the same array. Indices are unsigned: their quotients are shifts.
+template <class T, int N, int Threads, bool Inverse, int Span, int R, class From, class To,
+          class Turn>
 __device__ __forceinline__ void fft_stage(const From& from, const To& to, int lane,
-                                          const T* roots) {
+                                          const Turn& turn) {
   constexpr int count = N / R, each = (count + Threads - 1) / Threads;
   T re[each][R], im[each][R];
 #pragma unroll
@@ -67,34 +137,35 @@ __device__ __forceinline__ void fft_stage(const From& from, const To& to, int la
   if constexpr (in_shared<T, From> && in_shared<T, To>) block_barrier();
 #pragma unroll
   for (int j = 0; j < each; ++j) {
-    const int b = j * Threads + lane;
+    const unsigned int b = j * Threads + lane;
     if (count % Threads == 0 || b < count) {
       fft_butterfly<T, R, Inverse>(re[j], im[j]);
       const int p = b / Span, q = b % Span;
-#pragma unroll
-      for (int k = 0; k < R; ++k) {
-        heddle_scalar::complex<T> one(re[j][k], im[j][k]);
-        if (k > 0 && Span * R < N) {
-          const heddle_scalar::complex<T> root = fft_root(roots, (k - 1) * (count / Span) + p);
-          one = {one.re * root.re - one.im * root.im, one.re * root.im + one.im * root.re};
-        }
-        fft_put<T>(to, q + Span * (R * p + k), one);
-      }
+      turn(re[j], im[j], p, q, [&](int k, heddle_scalar::complex<T> value) {
+        fft_put<T>(to, q + Span * (R * p + k), value);
+      });
     }
   }
   if constexpr (in_shared<T, To>) block_barrier();
 }
 
+// All stages. `last` is applied to the results of the last one.
 template <class T, int N, int Threads, bool Inverse, int Span, int R, int... Rest, class From,
-          class To>
+          class To, class Last>
 __device__ __forceinline__ void fft_stages(FftNumbers<T> x, const From& from, const To& to,
-                                           int lane, const T* roots) {
+                                           int lane, const T* roots, const Last& last) {
   if constexpr (sizeof...(Rest) == 0) {
-    fft_stage<T, N, Threads, Inverse, Span, R>(from, to, lane, roots);
+    fft_stage<T, N, Threads, Inverse, Span, R>(from, to, lane, last);
   } else {
-    fft_stage<T, N, Threads, Inverse, Span, R>(from, x, lane, roots);
-    constexpr int read = 2 * (R - 1) * (N / R / Span);
-    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, x, to, lane, roots + read);
+    constexpr int runs = N / R / Span, held = R > 8 ? 4 : R > 4 ? 3 : R > 2 ? 2 : 1;
+    const FftRoots<T, runs> turn{roots};
+    if constexpr (is_item_source<From>) {
+      fft_stage<T, N, Threads, Inverse, Span, R>(from.make, from.item, from.lane, turn);
+    } else {
+      fft_stage<T, N, Threads, Inverse, Span, R>(from, x, lane, turn);
+    }
+    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, x, to, lane, roots + 2 * held * runs,
+                                                          last);
   }
 }
 
@@ -102,7 +173,7 @@ template <class T, int N, int Threads, bool Inverse, int... Radices, class From,
 __device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T>, int lane, const T* roots,
                                          const From& from, const To& to) {
   if constexpr (sizeof...(Radices) > 0) {
-    fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, from, to, lane, roots);
+    fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, from, to, lane, roots, FftKeep{});
   } else if constexpr (!in_shared<T, From> || !in_shared<T, To>) {
     if (lane == 0) fft_put<T>(to, 0, fft_get<T>(from, 0));
     block_barrier();
@@ -114,38 +185,28 @@ __device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T> y, int l
   fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots, x, x);
 }
 
-// Multiplies element k by w^(item * k) before it goes to `to`, where w is a root of unity, given by
-// two tables: `low` holds w^j for j < 2^Bits, and `high` holds w^(j * 2^Bits).
-template <class T, int Bits, class To>
-struct FftTurn {
-  const T *low, *high;
-  long long item;
-  int lane;
-  heddle_scalar::complex<T> own;  ///< w^(item * lane)
-  const To& to;
-
-  __device__ __forceinline__ heddle_scalar::complex<T> turn(long long power) const {
-    return fft_root(low, power & ((1ll << Bits) - 1)) * fft_root(high, power >> Bits);
+template <int R, int... Rest>
+constexpr int last_radix() {
+  if constexpr (sizeof...(Rest) == 0) {
+    return R;
+  } else {
+    return last_radix<Rest...>();
   }
-  // All threads of the item read the same elements of the tables.
-  __device__ __forceinline__ void operator()(int k, heddle_scalar::complex<T> value) const {
-    fft_put<T>(to, k, value * (own * turn(item * (k - lane))));
-  }
-};
-template <class T, int Bits, class To>
-inline constexpr bool in_shared<T, FftTurn<T, Bits, To>> = in_shared<T, To>;
-
-template <class T, int N, int Threads, bool Inverse, int Bits, int... Radices, class From, class To>
-__device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T> y, int lane,
-                                                const T* roots, const T* low, const T* high,
-                                                long long item, const From& from, const To& to) {
-  FftTurn<T, Bits, To> turned{low, high, item, lane, {}, to};
-  turned.own = turned.turn(item * lane);
-  fft_item<T, N, Threads, Inverse, Radices...>(x, y, lane, roots, from, turned);
 }
 
-// The transform of 2 N real numbers. On entry, the parts of element j of x are the numbers 2 j and
-// 2 j + 1. The result is N + 1 complex numbers. `doubled` holds exp(-pi i k / N) for k <= N / 2.
+// Element k of the result is multiplied by w^(item * k), as FftTurn says.
+template <class T, int N, int Threads, bool Inverse, int Bits, int... Radices, class From, class To>
+__device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T>, int lane,
+                                                const T* roots, const T* low, const T* high,
+                                                long long item, const From& from, const To& to) {
+  using Turn = FftTurn<T, N / last_radix<Radices...>(), Bits>;
+  fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, from, to, lane, roots,
+                                                    Turn{low, high, item});
+}
+
+// The transform of 2 N real numbers. The parts of element j of x are the numbers 2 j and 2 j + 1,
+// which a function passes at once. The result is N + 1 complex numbers. `doubled` holds
+// exp(-pi i k / N) for k <= N / 2.
 template <class T, int N, int Threads, int... Radices, class From, class To>
 __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int lane, const T* roots,
                                           const T* doubled, const From& from, const To& to) {
@@ -153,10 +214,14 @@ __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int l
   if constexpr (heddle_scalar::is_same<From, SharedArray<T>>) {
     fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots);
   } else {
-    const auto pair = [&](int i) { return Number(from(2 * i), from(2 * i + 1)); };
+    const auto pair = [&](int i) {
+      const auto parts = from(2 * i);
+      return Number(parts.v[0], parts.v[1]);
+    };
     fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots, pair, x);
   }
   const T half = static_cast<T>(0.5);
+#pragma unroll 4
   for (int k = lane; 2 * k <= N; k += Threads) {
     const Number a = fft_load<T>(x, k), b = fft_load<T>(x, (k == 0 ? 0 : N - k));
     const Number even(half * (a.re + b.re), half * (a.im - b.im));
@@ -169,11 +234,12 @@ __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int l
 }
 
 // The inverse of rfft_item, multiplied by 2 N. The imaginary parts of elements 0 and N are ignored.
-template <class T, int N, int Threads, int... Radices, class From>
+template <class T, int N, int Threads, int... Radices, class From, class To>
 __device__ __forceinline__ void irfft_item(FftNumbers<T> x, SharedArray<T>, int lane,
                                            const T* roots, const T* doubled, const From& from,
-                                           SharedArray<T>) {
+                                           const To& to) {
   using Number = heddle_scalar::complex<T>;
+#pragma unroll 4
   for (int k = lane; 2 * k <= N; k += Threads) {
     Number a = fft_get<T>(from, k), b = fft_get<T>(from, N - k);
     if (k == 0) a.im = b.im = 0;
@@ -184,7 +250,12 @@ __device__ __forceinline__ void irfft_item(FftNumbers<T> x, SharedArray<T>, int 
     if (0 < k && 2 * k < N) fft_store<T>(x, N - k, Number(even.re + odd.im, odd.re - even.im));
   }
   block_barrier();
-  fft_item<T, N, Threads, true, Radices...>(x, x, lane, roots);
+  if constexpr (heddle_scalar::is_same<To, SharedArray<T>>) {
+    fft_item<T, N, Threads, true, Radices...>(x, x, lane, roots);
+  } else {
+    const auto parts = [&](int i, Number one) { to(2 * i, Vector<T, 2>{{one.re, one.im}}); };
+    fft_item<T, N, Threads, true, Radices...>(x, x, lane, roots, x, parts);
+  }
 }
 
 // A transform of any length `Length` by transforms of M >= 2 * Length - 1 elements (Bluestein, A

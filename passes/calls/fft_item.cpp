@@ -67,7 +67,8 @@ Numbers powers(std::int64_t order, std::int64_t count, std::int64_t step, bool i
 }
 
 /// The roots that the results of each stage but the last are multiplied by, in the order that
-/// codegen/device/fft_items.h and fft_items_host.h say.
+/// codegen/device/fft_items.h and fft_items_host.h say. On a GPU, those of which the others are
+/// products.
 /// `interleaved`: of several transforms on the host, whose numbers are interleaved.
 Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices, bool inverse,
               bool interleaved = false) {
@@ -78,7 +79,7 @@ Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices,
     const bool shared = form.blocks || interleaved || span >= form.lanes;
     const std::int64_t held = shared ? count / span : count;
     std::vector<Complex> stage;
-    for (std::int64_t k = 1; k < radix; ++k) {
+    for (std::int64_t k = 1; k < radix; k = form.blocks ? 2 * k : k + 1) {
       for (std::int64_t b = 0; b < held; ++b)
         stage.push_back(root_of_unity((shared ? b : b / span) * k * span, n, inverse));
     }
@@ -183,6 +184,7 @@ ItemCall item_of(const Form& form, std::int64_t n, std::int64_t numbers, const i
   ItemCall item;
   item.routine.section = form.section();
   item.threads = form.blocks ? threads_for(n, target) : 1;
+  item.resident = form.real == DType::f32 ? 1024 : 512;  // a thread holds 16 complex numbers
   item.offsets = {0, 0};
   item.padding = form.blocks ? 2 * static_cast<int>(size_of(form.real)) : 0;
   item.bytes = item_bytes(numbers, form.real, form.blocks);
@@ -279,6 +281,7 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
   if (!radices) return chirp_item(form, n, inverse, target);
   ItemCall item = item_of(form, n, n, target);
   if (form.blocks) item.routine.takes = item.routine.makes = n;
+  item.routine.deals_anew = form.blocks && radices->size() > 1;
   std::string bits;
   if (root == 0) {
     const Routine routine(form, n, inverse, target);
@@ -315,8 +318,8 @@ ItemCall real_item(const char* function, std::int64_t length, bool inverse, cons
   const Routine routine(form, n, inverse, target);
   if (form.blocks) {
     item.routine.takes = inverse ? n + 1 : length;
-    // The parts of an inverse's numbers would be stored one by one, in halves of sectors.
-    item.routine.makes = inverse ? 0 : n + 1;
+    item.routine.makes = inverse ? length : n + 1;
+    (inverse ? item.routine.makes_at_once : item.routine.takes_at_once) = 2;
   }
   item.routine.function = form.blocks ? fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
                                                     threads_for(n, target), list_of(radices))

@@ -90,7 +90,8 @@ void ItemPlan::open_call(ValueId call, const ItemCall& item) {
 }
 
 ItemThreads ItemPlan::with(const ItemCall& item) const {
-  return {std::max(threads_.count, item.threads), threads_.lanes || item.lanes};
+  return {std::max(threads_.count, item.threads), threads_.lanes || item.lanes,
+          std::max(threads_.resident, item.resident)};
 }
 
 ItemPhase& ItemPlan::add_phase(ItemLoops loops) {

@@ -8,5 +8,7 @@ namespace heddle::passes {
 /// outside of items covers: a power of two up to 16 bytes. 1 if some access is not contiguous or
 /// not aligned, and for direct phases and routines.
 int vector_of_phase(const KernelPlan& plan, const ItemPhase& phase);
+/// The same, also of a direct phase, whose routine may pass several neighbours at once.
+int access_width(const KernelPlan& plan, const ItemPhase& phase);
 
 }  // namespace heddle::passes

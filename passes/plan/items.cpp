@@ -88,25 +88,27 @@ std::vector<int> loads_in_item(const KernelPlan& plan, const ItemPhase& phase) {
   return loads;
 }
 
-/// Whether the threads of a routine of so many elements can run the phase, each for the elements
-/// that it has. Neighbouring threads should access neighbouring elements.
-bool suits_threads(const KernelPlan& plan, const ItemPhase& phase, std::int64_t elements) {
-  return !phase.routine && phase.across == plan.items->interleaved &&
-         iterations(phase.loops) == Dim(elements);
+/// Whether the phase can pass elements to a routine, or take them: so many, `at_once` neighbours
+/// along the last loop at a time.
+bool passes_elements(const ItemPhase& phase, std::int64_t elements, int at_once) {
+  if (phase.routine || !(iterations(phase.loops) == Dim(elements))) return false;
+  return at_once == 1 || phase.loops.back().extent.divisible_by(at_once);
 }
 
-/// Whether the phase makes each element that the routine takes, one by one, out of other memory.
+/// Whether the phase makes each element that the routine takes out of other memory.
 bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!suits_threads(plan, phase, routine.takes) || phase.stores.size() != 1) return false;
+  if (!passes_elements(phase, routine.takes, routine.takes_at_once) || phase.stores.size() != 1)
+    return false;
   const Store& store = plan.stores[phase.stores[0]];
   return store.operand == routine.arrays.front() && loads_in_item(plan, phase).empty() &&
          counts_iterations(plan, store.address, phase.loops);
 }
 
-/// Whether the phase uses each element of the routine's result, one by one, and stores to other
-/// memory.
+/// Whether the phase uses each element of the routine's result, and stores to other memory. Within
+/// items, neighbours that come at once are stored at once: not in parts of sectors.
 bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!suits_threads(plan, phase, routine.makes)) return false;
+  if (!passes_elements(phase, routine.makes, routine.makes_at_once)) return false;
+  if (!phase.across && routine.makes_at_once > access_width(plan, phase)) return false;
   for (const int store : phase.stores) {
     if (plan.operands[plan.stores[store].operand].in_item()) return false;
   }
@@ -116,15 +118,30 @@ bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRou
          counts_iterations(plan, plan.body[loads[0]].address, phase.loops);
 }
 
+/// Phases whose threads are those of the routine's stages: neighbouring threads should access
+/// neighbouring elements.
 void choose_direct_phases(KernelPlan& plan) {
   std::vector<ItemPhase>& phases = plan.items->phases;
+  const bool interleaved = plan.items->interleaved;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     if (!phases[i].routine || phases[i].routine->takes == 0) continue;
     const ItemRoutine& routine = *phases[i].routine;
-    if (i > 0) phases[i - 1].direct |= makes_elements(plan, phases[i - 1], routine);
+    if (i > 0 && phases[i - 1].across == interleaved)
+      phases[i - 1].direct |= makes_elements(plan, phases[i - 1], routine);
     // A result that several phases read is stored.
-    if (i + 2 == phases.size()) phases[i + 1].direct = uses_elements(plan, phases[i + 1], routine);
+    if (i + 2 == phases.size() && phases[i + 1].across == interleaved)
+      phases[i + 1].direct = uses_elements(plan, phases[i + 1], routine);
   }
+}
+
+/// Whether one phase runs across items, the other within, and the routine can call both: it deals
+/// elements to threads anew for each of its stages.
+bool turns_between_phases(const KernelPlan& plan) {
+  const std::vector<ItemPhase>& phases = plan.items->phases;
+  if (phases.size() != 3 || !phases[1].routine || !phases[1].routine->deals_anew) return false;
+  return phases[0].across != phases[2].across &&
+         makes_elements(plan, phases[0], *phases[1].routine) &&
+         uses_elements(plan, phases[2], *phases[1].routine);
 }
 
 /// Whether all routines call functions, and all phases of elements run across items. A phase within
@@ -135,21 +152,64 @@ bool all_run_across(const Items& items) {
   });
 }
 
-/// The bytes of an item such that the threads of a warp, on neighbouring items and a few neighbours
-/// in each, access different banks.
+/// Which threads work on an item, and which phases their routines call.
+void choose_threads(KernelPlan& plan, const ItemThreads& threads) {
+  constexpr std::int64_t line_bytes = 128;
+  Items& items = *plan.items;
+  const bool fills_line = threads.count * element_bytes(plan) >= line_bytes;
+  if (fills_line && turns_between_phases(plan)) {
+    items.interleaved = items.phases[2].across;
+    items.phases[0].direct = items.phases[2].direct = true;
+    return;
+  }
+  items.interleaved = all_run_across(items);
+  if (items.interleaved || fills_line) choose_direct_phases(plan);
+}
+
+/// How many neighbouring items a block takes if phases run across items: they fill as much memory
+/// as is moved at once. On a GPU that is a line, but at least three blocks should share a
+/// multiprocessor. Loads of less than two sectors take longer; stores wait for each other in the
+/// second cache.
+std::int64_t items_across(const KernelPlan& plan, const ir::Target& target) {
+  constexpr std::int64_t line_bytes = 128, half_line = 64, sector = 32;
+  const std::int64_t element = element_bytes(plan);
+  const Items& items = *plan.items;
+  if (!ir::capabilities_of(target).blocks) return line_bytes / element;
+  if (!items.phases.front().direct || !items.phases.back().direct) return half_line / element;
+  const std::int64_t least = (items.phases.front().across ? half_line : sector) / element;
+  std::int64_t count = line_bytes / element;
+  while (count > least && count * items.bytes > target.shared_bytes_per_block / 3) count /= 2;
+  return count;
+}
+
+/// The bytes of an item such that threads on neighbouring items, and a few neighbours in each,
+/// access different banks: as many threads as get their elements at once.
 std::int64_t spread_bytes(const Items& items, std::int64_t element_bytes) {
-  constexpr std::int64_t warp = 32;
-  const std::int64_t within = std::max<std::int64_t>(warp / items.per_block, 1) * element_bytes;
-  const std::int64_t all = warp * element_bytes;
+  constexpr std::int64_t all = 128;  // of all banks
+  const std::int64_t within =
+      std::max<std::int64_t>(all / element_bytes / items.per_block, 1) * element_bytes;
   return items.bytes + ((within - items.bytes) % all + all) % all;
+}
+
+/// The blocks that registers should suffice for on a multiprocessor: as many as its shared memory
+/// does, up to the threads that the routines want there.
+int least_blocks(const KernelPlan& plan, const ItemThreads& threads, const ir::Target& target) {
+  const std::int64_t bytes = plan.items->bytes * plan.items->per_block;
+  const std::int64_t fitting = target.shared_bytes_per_block / std::max<std::int64_t>(bytes, 1);
+  return static_cast<int>(std::clamp<std::int64_t>(threads.resident / plan.threads, 1,
+                                                   std::max<std::int64_t>(fitting, 1)));
 }
 
 }  // namespace
 
 int vector_of_phase(const KernelPlan& plan, const ItemPhase& phase) {
-  constexpr std::size_t access_bytes = 16;
   const bool blocks = plan.threads > 1;
-  if (!blocks || phase.routine || phase.across || phase.direct || phase.loops.empty()) return 1;
+  return blocks && !phase.direct ? access_width(plan, phase) : 1;
+}
+
+int access_width(const KernelPlan& plan, const ItemPhase& phase) {
+  constexpr std::size_t access_bytes = 16;
+  if (phase.routine || phase.across || phase.loops.empty()) return 1;
   const Loop& last = phase.loops.back();
   int width = static_cast<int>(access_bytes);
   std::int64_t covered = 0;
@@ -190,22 +250,18 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
     across |= phase.across;
   }
   const bool blocks = ir::capabilities_of(target).blocks;
+  if (blocks) choose_threads(plan, threads);
   const std::int64_t budget =
       across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);
-  // Neighbouring items fill as much memory as is moved at once: sectors, or a line. With few items
-  // in a block, more blocks share a multiprocessor, and some load while others compute.
-  const std::int64_t moved_bytes = blocks ? 64 : 128;
-  std::int64_t count = across ? moved_bytes / element_bytes(plan) : 1;
+  // With few items in a block, more blocks share a multiprocessor, and some load while others
+  // compute.
+  std::int64_t count = across ? items_across(plan, target) : 1;
   if (blocks) count = std::max<std::int64_t>(count, block_threads / threads.count);
   count = std::min(count, budget / items.bytes);
   if (blocks) count = std::min<std::int64_t>(count, target.max_threads_per_block / threads.count);
   if (items.count.is_constant()) count = std::min(count, items.count.constant());
   const std::int64_t least = blocks ? threads.least_items() : 1;
   items.per_block = static_cast<int>(std::max(count / least * least, least));
-  items.interleaved = blocks && all_run_across(items);
-  constexpr std::int64_t line_bytes = 128;
-  if (blocks && (items.interleaved || threads.count * element_bytes(plan) >= line_bytes))
-    choose_direct_phases(plan);
   if (items.interleaved) {
     const std::int64_t bytes = spread_bytes(items, element_bytes(plan));
     if (bytes * items.per_block <= budget) items.bytes = bytes;
@@ -213,6 +269,7 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
   items.on_stack = items.bytes * items.per_block <= most_item_bytes(target);
   plan.threads_per_row = blocks ? threads.count : 1;
   plan.threads = blocks ? threads.count * items.per_block : 1;
+  if (blocks) plan.least_blocks = least_blocks(plan, threads, target);
 }
 
 }  // namespace heddle::passes

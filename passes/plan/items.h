@@ -16,6 +16,7 @@ struct ItemCall {
   /// The threads exchange values by the lanes of a warp: they are a power of two up to 32, and a
   /// block has whole warps.
   bool lanes = false;
+  int resident = 0;  ///< threads of a multiprocessor that registers should suffice for
   /// The offset in bytes of each operand and then each result in the item's memory. Arrays may
   /// overlap.
   std::vector<std::int64_t> offsets;
@@ -30,6 +31,7 @@ std::int64_t most_item_bytes(const ir::Target& target);
 struct ItemThreads {
   int count = 1;
   bool lanes = false;  ///< ItemCall::lanes, of any routine
+  int resident = 0;    ///< the most of ItemCall::resident
   /// The least number of items in a block on a GPU.
   int least_items() const { return lanes ? 32 / count : 1; }
 };

@@ -206,9 +206,13 @@ struct ItemRoutine {
   /// If nonzero, the next parameter is the item's number modulo this.
   std::int64_t item_modulus = 0;
   /// If `takes` is nonzero, the last two parameters are where as many elements come from, and where
-  /// the results go to: the first and the last array, or functions (ItemPhase::direct). If `makes`
-  /// is 0, the results go to the array.
+  /// the results go to: the first and the last array, or functions (ItemPhase::direct), which pass
+  /// so many neighbouring elements at once.
   std::int64_t takes = 0, makes = 0;
+  int takes_at_once = 1, makes_at_once = 1;
+  /// On a GPU, the thread that takes an element need not be one of the item's threads in later
+  /// stages: the first function may come with threads of its own (section item_source).
+  bool deals_anew = false;
 };
 
 /// A step of the work on one item: a routine, or stores of elements. All threads finish a phase

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "passes/calls/fft.h"
+#include "passes/plan/item_vectors.h"
 #include "tests/passes/plans.h"
 
 using namespace heddle;
@@ -54,6 +55,44 @@ TEST_CASE("on the CPU, an item is as large as a core's second cache") {
   const passes::PlannedProgram planned = plan(text, host_target);
   REQUIRE(planned.kernels.size() == 1);
   CHECK(!planned.kernels[0].items->on_stack);
+}
+
+TEST_CASE("on a GPU, both kernels of a long transform go from memory to registers and back") {
+  const passes::PlannedProgram planned = plan(R"(func @main(%0: c64[2,1048576]) -> c64[2,1048576] {
+  %1 = call fft.fft %0 : c64[2,1048576]
+  return %1
+})",
+                                              cuda_target);
+  REQUIRE(planned.kernels.size() == 2);
+  for (const passes::KernelPlan& kernel : planned.kernels) {
+    const passes::Items& items = *kernel.items;
+    REQUIRE(items.phases.size() == 3);
+    CHECK(items.phases[0].direct);
+    CHECK(items.phases[2].direct);
+    CHECK(items.interleaved);
+    CHECK(kernel.threads * kernel.least_blocks == 1024);
+  }
+  // The second one loads rows and stores columns.
+  CHECK(planned.kernels[0].items->phases[0].across);
+  CHECK(!planned.kernels[1].items->phases[0].across);
+  CHECK(planned.kernels[1].items->phases[2].across);
+}
+
+TEST_CASE("on a GPU, real numbers of a transform move in pairs") {
+  const passes::PlannedProgram planned = plan(R"(func @main(%0: f32[64,4096]) -> f32[64,4096] {
+  %1 = call fft.rfft %0 : c64[64,2049]
+  %2 = call fft.irfft %1 {length = 4096} : f32[64,4096]
+  return %2
+})",
+                                              cuda_target);
+  REQUIRE(planned.kernels.size() == 2);
+  for (const passes::KernelPlan& kernel : planned.kernels) {
+    const std::vector<passes::ItemPhase>& phases = kernel.items->phases;
+    CHECK(phases.front().direct);
+    CHECK(phases.back().direct);
+    const bool forward = &kernel == &planned.kernels.front();
+    CHECK(passes::access_width(kernel, forward ? phases.front() : phases.back()) >= 2);
+  }
 }
 
 TEST_CASE("convolutions have lengths whose transforms are cheap") {
