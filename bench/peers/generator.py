@@ -290,7 +290,7 @@ def random_program(seed, scale=1):
     shape = scaled(large, scale)
     smaller = [fitted(each, large, shape) for each in smaller]
     dtype = choice.choices(("float32", "float16", "float64", "int32"), (60, 15, 10, 15))[0]
-    wanted = choice.randint(5, 44)
+    wanted = choice.randint(5, 40)
     inputs = inputs_of(choice, shape, smaller, dtype)
     writer = (WholeWriter if dtype == "int32" else FloatWriter)(seed)
     names = [f"x{k}" for k in range(len(inputs))]

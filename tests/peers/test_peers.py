@@ -118,6 +118,18 @@ def test_two_builds_take_turns(tmp_path):
     assert all(len(row[key]) == 2 for row in rows for key in ("before", "again", "after"))
 
 
+def test_slices_are_the_whole_list():
+    listed = [run_peers("--list", "--device", "cpu", *words).stdout.splitlines()
+              for words in ((), ("--part", "1/3"), ("--part", "2/3"), ("--part", "3/3"))]
+    assert len(listed[0]) == len(programs.all_programs(1, "cpu"))
+    assert sorted(listed[0]) == sorted(listed[1] + listed[2] + listed[3])
+    assert min(map(len, listed[1:])) > 0.3 * len(listed[0])
+    small = run_peers("--list", "--device", "cpu", "--fields", "small,image").stdout.splitlines()
+    assert "softmax 16 x 128" in small and "sepia, uint8" in small and "Adam" not in small
+    for words in (("--fields", "nothing"), ("--part", "4/3"), ("--random", "five")):
+        assert run_peers("--list", *words).returncode == 2
+
+
 def test_what_is_missing_or_unknown_is_said():
     ended = run_peers("--systems", "heddle,cupy", "--only", "ten-op chain", "--startup-rounds", "0",
                       "--rounds", "1", "--device", "cpu")
