@@ -104,7 +104,7 @@ def print_first_calls(rows, peer="jax"):
         return
     mean = statistics.geometric_mean(ours / theirs for _, ours, theirs in found)
     slower = sorted((each for each in found if each[1] > each[2]), key=lambda each: each[2] / each[1])
-    print(f"\nFirst calls: {mean:.2f} of {peer}'s time over {len(found)} programs (geometric mean); "
-          f"slower in {len(slower)}")
+    print(f"\nFirst calls, with the caches as the run found them: {mean:.2f} of {peer}'s time over "
+          f"{len(found)} programs (geometric mean), slower in {len(slower)}")
     for row, ours, theirs in slower[:15]:
         print(f"  {ours / theirs:6.2f}  {row['name']:<36}{ours:>10.0f} ms, {peer} {theirs:.0f}")

@@ -65,7 +65,7 @@ def test_reports_of_parts_are_joined(tmp_path, capsys):
     kept = json.loads((tmp_path / "peers.json").read_text())
     assert [row["name"] for row in kept["programs"]] == ["a", "b"] and kept["seconds"] == 3
     assert kept["classes"]["all"]["mean"] == pytest.approx(2**0.5)
-    assert "First calls: 0.50" in printed
+    assert ": 0.50 of jax's time over 2 programs" in printed
 
 
 def test_distribution_names_the_worst_with_their_text(capsys):

@@ -54,6 +54,9 @@ def assert_right(each, running):
     reference = None if each.draws else errors.reference_of(each, inputs)
     for system in running:
         entry = measure.prepare(system, each, inputs, reference)
+        if system.name in each.absent:
+            assert entry.reason == each.absent[system.name] and system.name != "heddle"
+            continue
         assert entry.correct, (each.name, system.name, entry.reason, entry.error, each.tolerance)
 
 
