@@ -179,6 +179,12 @@ std::int64_t items_across(const KernelPlan& plan, const ir::Target& target) {
   const std::int64_t least = (items.phases.front().across ? half_line : sector) / element;
   std::int64_t count = line_bytes / element;
   while (count > least && count * items.bytes > target.shared_bytes_per_block / 3) count /= 2;
+  // A few items should occupy all multiprocessors.
+  const auto leaves_half_idle = [&] {
+    return items.count.is_constant() &&
+           2 * items.count.constant() <= count * target.multiprocessors;
+  };
+  while (count > sector / element && leaves_half_idle()) count /= 2;
   return count;
 }
 
@@ -244,12 +250,13 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
   Items& items = *plan.items;
   plan.mapping = Mapping::items;
   plan.family = "items";
+  const bool blocks = ir::capabilities_of(target).blocks;
+  const bool alone = blocks && 2 * items.bytes > most_item_bytes(target);  // in its block
   bool across = false;
   for (ItemPhase& phase : items.phases) {
-    phase.across = runs_across(plan, phase);
+    phase.across = !alone && runs_across(plan, phase);
     across |= phase.across;
   }
-  const bool blocks = ir::capabilities_of(target).blocks;
   if (blocks) choose_threads(plan, threads);
   const std::int64_t budget =
       across || !blocks ? most_item_bytes(target) : std::max(most_block_bytes, items.bytes);

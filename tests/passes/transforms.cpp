@@ -95,6 +95,36 @@ TEST_CASE("on a GPU, real numbers of a transform move in pairs") {
   }
 }
 
+TEST_CASE("on a GPU, a long real transform is made of two in one kernel") {
+  const passes::PlannedProgram planned = plan(R"(func @main(%0: f32[64,65536]) -> c64[64,32769] {
+  %1 = call fft.rfft %0 : c64[64,32769]
+  return %1
+})",
+                                              cuda_target);
+  std::vector<const passes::KernelPlan*> items;
+  for (const passes::KernelPlan& kernel : planned.kernels) {
+    if (kernel.items) items.push_back(&kernel);
+  }
+  REQUIRE(items.size() == 1);
+  CHECK(items[0]->items->count == ir::Dim(128));
+  CHECK(items[0]->items->phases.front().direct);
+  CHECK(items[0]->items->phases.back().direct);
+}
+
+TEST_CASE("on a GPU, a block takes fewer columns where there are few") {
+  const auto columns_of = [](const char* text) {
+    return plan(text, cuda_target).kernels.front().items->per_block;
+  };
+  CHECK(columns_of(R"(func @main(%0: c64[256,65536]) -> c64[256,65536] {
+  %1 = call fft.fft %0 : c64[256,65536]
+  return %1
+})") == 16);
+  CHECK(columns_of(R"(func @main(%0: c64[1,65536]) -> c64[1,65536] {
+  %1 = call fft.fft %0 : c64[1,65536]
+  return %1
+})") == 4);
+}
+
 TEST_CASE("convolutions have lengths whose transforms are cheap") {
   for (const char* name : {host_target, cuda_target}) {
     const ir::Target target = ir::parse_target(name);
