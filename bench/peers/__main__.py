@@ -106,7 +106,8 @@ def start_cpp(options, absent):
     if measure.CPP not in options.systems:
         return None
     try:
-        return measure.CppBench(str(options.bench), options.device, options.scale)
+        return measure.CppBench(str(options.bench), options.device, options.scale,
+                                options.batch_milliseconds)
     except (OSError, RuntimeError, ValueError) as error:
         absent[measure.CPP] = systems.reason(error)
         return None

@@ -25,6 +25,7 @@ def arguments(words):
     parser.add_argument("--device", default=os.environ.get("HEDDLE_DEVICE", "cpu"))
     parser.add_argument("--scale", type=int, default=None)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--batch-milliseconds", type=float, default=20, metavar="T")
     parser.add_argument("--only", default="", help="only programs whose name contains this")
     parser.add_argument("--seconds", type=float, default=400, help="start no program after this time")
     parser.add_argument("--out", type=pathlib.Path, help="also write the figures there, as JSON")
@@ -57,7 +58,8 @@ def main(words):
     options = arguments(words)
     began = time.monotonic()
     files = {"before": options.before, "again": options.before, "after": options.after}
-    benches = {key: CppBench(str(file), options.device, options.scale) for key, file in files.items()}
+    benches = {key: CppBench(str(file), options.device, options.scale, options.batch_milliseconds)
+               for key, file in files.items()}
     programs = [p.name for p in all_programs(options.scale, options.device.split(":")[0])
                 if p.in_cpp and options.only in p.name]
     report, ratios, wrong = {"machine": benches["after"].machine, "programs": []}, [], 0

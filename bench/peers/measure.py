@@ -138,10 +138,11 @@ def take_turn(entry, system, seconds):
 class CppBench:
     """bench_programs --serve, which measures a program when it receives its name."""
 
-    def __init__(self, path, device, scale):
+    def __init__(self, path, device, scale, milliseconds=20):
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [path, "--serve", "--device", device, "--scale", str(scale)], text=True,
+            [path, "--serve", "--device", device, "--scale", str(scale), "--batch-milliseconds",
+             str(milliseconds)], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
         self.machine = self.answer()
 

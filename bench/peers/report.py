@@ -95,8 +95,8 @@ def verdict(program, entries, bytes_time, ceiling, device, scale):
             return None
         text, factor = f"{goal.factor:.2f} best peer", goal.factor
         ratio = ratios(entries)[ours][best]
-    elif scale != 1:
-        return None
+    elif scale != 1 or goal.basis in ("bytes", "reach") and not ceiling:
+        return None  # the goal is of another size, or no system has copied
     elif goal.basis == "bytes":
         text, factor, ratio = f"{goal.factor:.2f} bytes", goal.factor, microseconds / bytes_time
     elif goal.basis == "reach":

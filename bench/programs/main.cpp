@@ -27,7 +27,10 @@ namespace {
 struct Options {
   std::string device, only, json, first_call;
   std::int64_t scale = 0;  ///< 0: choose by the device
+  double batch_milliseconds = 20;
   bool no_numpy = false, serve = false;
+
+  double batch_seconds() const { return batch_milliseconds / 1e3; }
 };
 
 std::string commit() {
@@ -86,8 +89,9 @@ nlohmann::json json_of(const Row& row) {
   return json;
 }
 
-Row measured_row(const Case& program, const Prepared& prepared, const Ceilings& ceilings) {
-  Row row{program, prepared.measure()};
+Row measured_row(const Case& program, const Prepared& prepared, const Ceilings& ceilings,
+                 double seconds) {
+  Row row{program, prepared.measure(seconds)};
   const auto bytes = static_cast<double>(program.fewest_bytes);
   if (bytes > 0) row.over_copy = row.measured.microseconds / (bytes / ceilings.copy * 1e6);
   if (program.mostly_reads)
@@ -108,7 +112,7 @@ int print_table(const Options& options, const std::vector<Case>& cases, bool on_
   if (on_cpu && !options.no_numpy) numpy = numpy_times(cases, options.scale);
   bool correct = true;
   for (const Case& program : cases) {
-    Row row = measured_row(program, Prepared(program), ceilings);
+    Row row = measured_row(program, Prepared(program), ceilings, options.batch_seconds());
     if (numpy.count(program.name) != 0) row.numpy = numpy.at(program.name);
     correct &= row.measured.correct;
     print(row);
@@ -128,7 +132,7 @@ const Case& case_named(const std::vector<Case>& cases, const std::string& name) 
 /// Answers each line of standard input, a program's name, with a line of JSON: its measurements, or
 /// the reason why there are none. The first output line describes the machine. If a program is
 /// named again, it is only timed again.
-int serve(const std::vector<Case>& cases, bool on_cpu) {
+int serve(const std::vector<Case>& cases, bool on_cpu, double seconds) {
   const Ceilings ceilings = measure_ceilings(on_cpu);
   std::cout << machine(ceilings).dump() << std::endl;
   std::string name;
@@ -143,7 +147,7 @@ int serve(const std::vector<Case>& cases, bool on_cpu) {
         prepared.emplace(case_named(cases, name));
         program = &case_named(cases, name);
       }
-      answer = json_of(measured_row(*program, *prepared, ceilings));
+      answer = json_of(measured_row(*program, *prepared, ceilings, seconds));
     } catch (const std::exception& error) {
       answer = {{"reason", error.what()}};
     }
@@ -157,7 +161,7 @@ int run(Options options) {
   const bool on_cpu = runtime::capabilities_of(runtime::current_device()).host_memory;
   if (options.scale == 0) options.scale = on_cpu ? 4 : 1;
   const std::vector<Case> all = all_cases(options.scale);
-  if (options.serve) return serve(all, on_cpu);
+  if (options.serve) return serve(all, on_cpu, options.batch_seconds());
   if (!options.first_call.empty()) {
     const FirstCall first = time_first_call(case_named(all, options.first_call));
     fmt::print("{}\n", nlohmann::json{{"milliseconds", first.milliseconds},
@@ -186,6 +190,9 @@ int main(int argc, char** argv) {
   app.add_option("--scale", options.scale,
                  "Divides the sides of matrices by N and long axes by N*N; by default 1 on a GPU, "
                  "4 on the CPU")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--batch-milliseconds", options.batch_milliseconds,
+                 "Target time of a batch of calls (20)")
       ->check(CLI::PositiveNumber);
   app.add_flag("--serve", options.serve,
                "Time the programs whose names are read from standard input");

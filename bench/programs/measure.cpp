@@ -44,7 +44,7 @@ double worst_error(const Case& program, const Array& result) {
 
 }  // namespace
 
-double microseconds_a_call(const std::function<void()>& call) {
+double microseconds_a_call(const std::function<void()>& call, double seconds) {
   call();
   call();
   synchronize();
@@ -52,7 +52,7 @@ double microseconds_a_call(const std::function<void()>& call) {
   call();
   synchronize();
   const double one = seconds_since(start);
-  const int count = static_cast<int>(std::clamp(0.02 / std::max(one, 1e-6), 3.0, 4000.0));
+  const int count = static_cast<int>(std::clamp(seconds / std::max(one, 1e-6), 3.0, 4000.0));
   for (int i = 0; i < count; ++i) call();
   synchronize();
   std::vector<double> batches;
@@ -107,9 +107,9 @@ Prepared::Prepared(const Case& program) : program_(program) {
   found_.peak_bytes = pool.statistics().peak_in_use;
 }
 
-Measurement Prepared::measure() const {
+Measurement Prepared::measure(double seconds) const {
   Measurement measured = found_;
-  measured.microseconds = microseconds_a_call([&] { program_.call(inputs_); });
+  measured.microseconds = microseconds_a_call([&] { program_.call(inputs_); }, seconds);
   return measured;
 }
 

@@ -8,10 +8,10 @@
 
 namespace heddle::bench {
 
-/// Microseconds per call: the median of seven batches of calls. Each batch ends with one
-/// synchronisation. So the result is the device's time or the host's time to start a call,
-/// whichever is longer.
-double microseconds_a_call(const std::function<void()>& call);
+/// Microseconds per call: the median of seven batches of calls of about `seconds` each. Each batch
+/// ends with one synchronisation. So the result is the device's time or the host's time to start a
+/// call, whichever is longer.
+double microseconds_a_call(const std::function<void()>& call, double seconds = 0.02);
 
 /// Memory bandwidth measured in this run, in bytes per second.
 struct Ceilings {
@@ -34,8 +34,9 @@ struct Measurement {
 class Prepared {
  public:
   explicit Prepared(const Case& program);
-  /// Measures the time per call. The other members are those that the constructor found.
-  Measurement measure() const;
+  /// Measures the time per call, in batches of `seconds`. The other members are those that the
+  /// constructor found.
+  Measurement measure(double seconds) const;
 
  private:
   const Case& program_;

@@ -98,8 +98,8 @@ def test_report_has_ratios_goals_and_first_calls(run):
 
 def test_cpp_bench_is_right_in_the_same_sizes_and_times_numpy(tmp_path):
     target = tmp_path / "bench.json"
-    subprocess.run([BENCH, "--device", "cpu", "--scale", str(SCALE), "--json", str(target)],
-                   check=True, capture_output=True)
+    subprocess.run([BENCH, "--device", "cpu", "--scale", str(SCALE), "--json", str(target),
+                    "--batch-milliseconds", "1"], check=True, capture_output=True)
     rows = {row["name"]: row for row in json.loads(target.read_text())["programs"]}
     every = [each for each in programs.all_programs(SCALE, "cpu") if each.in_cpp]
     assert len(every) == 45
@@ -113,7 +113,8 @@ def test_two_builds_take_turns(tmp_path):
     target = tmp_path / "builds.json"
     ended = subprocess.run(
         [sys.executable, "-m", "peers.builds", BENCH, BENCH, "--device", "cpu", "--scale",
-         str(SCALE), "--rounds", "2", "--only", "sum of rows", "--out", str(target)],
+         str(SCALE), "--rounds", "2", "--only", "sum of rows", "--out", str(target),
+         "--batch-milliseconds", "1"],
         capture_output=True, text=True)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     rows = json.loads(target.read_text())["programs"]
@@ -204,6 +205,8 @@ def test_goals_on_a_gpu(goal, ratio, met):
     entries = entries_of(cpp=105.0, heddle=120.0, jax=210.0, torch=500.0)
     found = report.verdict(one, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
     assert found["ratio"] == pytest.approx(ratio) and found["met"] == met
+    without_copies = report.verdict(one, entries, 0.0, 0.0, "cuda", 1)
+    assert (without_copies is None) == (goal.basis in ("bytes", "reach"))
     del entries[measure.CPP]
     found = report.verdict(one, entries, 100.0, report.CEILING_OF_REACH, "cuda", 1)
     assert found["of"] == "heddle" and found["ratio"] == pytest.approx(ratio * 120 / 105)
