@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -126,10 +127,21 @@ class Transform {
     const ValueId filter =
         concatenated({away, zeros(away, m - 2 * n + 1), reversed(part(away, 1, n - 1))});
     const ValueId turned = add(Op::multiply, x, chirp);
-    const ValueId spectrum = fft(concatenated({turned, zeros(turned, m - n)}), false);
-    const ValueId product = add(Op::multiply, spectrum, fft(filter, false));
+    const ValueId padded = concatenated({turned, zeros(turned, m - n)});
+    const auto [spectrum, response] = both_transformed(padded, filter);
+    const ValueId product = add(Op::multiply, spectrum, response);
     const ValueId back = first(fft(product, true), n);
     return scaled(add(Op::multiply, back, chirp), 1.0 / static_cast<double>(m));
+  }
+
+  /// The transforms of x and of one more row. On a GPU they share kernels: those of few rows take
+  /// as long as those of one.
+  std::pair<ValueId, ValueId> both_transformed(ValueId x, ValueId row) {
+    if (!ir::capabilities_of(target_).blocks) return {fft(x, false), fft(row, false)};
+    const Shape shape = graph_.shape(x);
+    const Dim n = shape.back(), rows = ir::element_count({shape.begin(), shape.end() - 1});
+    const ValueId all = fft(stacked(reshaped(x, {rows, n}), reshaped(row, {1, n})), false);
+    return {reshaped(rows_of(all, 0, rows), shape), rows_of(all, rows, 1)};
   }
 
   ValueId chirp(std::int64_t n, DType dtype, bool inverse) {
@@ -275,6 +287,20 @@ class Transform {
   }
   ValueId first(ValueId x, std::int64_t count) { return part(x, 0, count); }
   ValueId reversed(ValueId x) { return strided(x, length(x) - 1, -1, length(x)); }
+  /// Rows of two matrices.
+  ValueId stacked(ValueId a, ValueId b) {
+    ir::Attributes attributes;
+    attributes.axes = {0};
+    return graph_.add(Op::concatenate, {a, b}, attributes, location_);
+  }
+  ValueId rows_of(ValueId matrix, Dim start, Dim count) {
+    ir::Attributes attributes;
+    attributes.shape = graph_.shape(matrix);
+    attributes.shape[0] = count;
+    attributes.starts = {start, 0};
+    attributes.steps = {1, 1};
+    return graph_.add(Op::slice, {matrix}, attributes, location_);
+  }
   ValueId concatenated(const std::vector<ValueId>& parts) {
     ir::Attributes attributes;
     attributes.axes = {static_cast<std::int64_t>(graph_.shape(parts[0]).size()) - 1};

@@ -54,6 +54,15 @@ TEST_CASE("transforms of every kind of length, both ways") {
   suite.require(ir::calls::irfft(), 20);
 }
 
+TEST_CASE("a large prime factor, in a transform that no block holds") {
+  Suite suite;
+  Builder builder("transforms of 4273");
+  const ValueId x = builder.input(moderate_sample(DType::c128, {2, 1, 4273}, 1));
+  builder.output(fft(builder, x));
+  suite.add(std::move(builder));
+  suite.finish();
+}
+
 TEST_CASE("batches, of which no block has a whole number, and none") {
   Suite suite;
   for (const Shape& batch : {Shape{0}, Shape{1}, Shape{33}, Shape{5, 7}, Shape{2, 1, 3}}) {
