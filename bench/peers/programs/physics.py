@@ -167,7 +167,7 @@ def physics(scale):
                 (Input((*(side(extent, scale) for extent in (160, 161, 128)), 3, 3)), Input((1,))),
                 tolerance=rounding("float32", 12, 9)),
         Program("blocks to a volume, 6 dims", blocks_to_volume,
-                (Input((edge, edge, 15, 16, 17, 32)),), tolerance=0),
+                (Input((edge, edge, 15, 16, 17, 32)),), tolerance=0, rows=(0,)),
         # A point at the border may stay in or leave by one rounding.
         Program("Mandelbrot, 20 steps", mandelbrot,
                 (Input((side(4096, scale),), -2, 1), Input((side(4096, scale),), -1.5, 1.5)),

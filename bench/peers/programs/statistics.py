@@ -104,7 +104,7 @@ def statistics(scale):
         Program("powers, float64", powers, (Input((rows * 2,), -1, 1, "float64"),),
                 tolerance=rounding("float64", 8), rows=(0,)),
         Program("place among 63 edges", place_among, (Input((rows * 16,), 0, 1),), tolerance=0,
-                result="int64"),
+                result="int64", rows=(0,)),
         Program("sum of two of 5 axes", sum_of_two_axes,
                 (Input((line(2048, scale), 32, 33, 16, 31)),), tolerance=rounding("float32", 1, 512),
                 rows=(0,)),
