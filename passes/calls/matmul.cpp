@@ -61,9 +61,18 @@ ValueId multiply_and_sum(Graph& graph, ValueId a, ValueId b, ir::Location locati
   return cast(graph, graph.add(combine, {product}, attributes, location), dtype, location);
 }
 
+/// Whether a matrix is far smaller than the tiles of a library.
+bool is_tiny(const Graph& graph, ValueId matrix) {
+  constexpr std::int64_t most = 8;
+  const Shape& shape = graph.shape(matrix);
+  return shape.size() == 2 && ir::is_constant(shape) && shape[0].constant() <= most &&
+         shape[1].constant() <= most;
+}
+
 /// Whether a generated kernel reads as little as the library and is faster: a product with a vector
-/// is a sum, and an outer product is a multiplication, which fuse with the ops around them. Tests
-/// only for extents of 1, so that a program with symbols for other extents decides in the same way.
+/// is a sum, and an outer product is a multiplication, which fuse with the ops around them. So does
+/// a product with a tiny matrix. Otherwise tests only for extents of 1, so that a program with
+/// symbols for other extents decides in the same way.
 bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& target) {
   const auto is_one = [&](ValueId value, std::size_t from_end) {
     const Shape& shape = graph.shape(value);
@@ -71,6 +80,7 @@ bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& t
   };
   const bool row = is_one(a, 2), column = is_one(b, 1), outer = is_one(a, 1);
   const ir::Capabilities& capabilities = ir::capabilities_of(target);
+  if (capabilities.kernel_matvecs && (is_tiny(graph, a) || is_tiny(graph, b))) return true;
   return (capabilities.kernel_dots && ((row && column) || outer)) ||
          (capabilities.kernel_matvecs && (row || column));
 }

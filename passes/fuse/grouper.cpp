@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "heddle/error.h"
 
 #include "passes/calls/lowering.h"
-#include "passes/fuse/loop_nest_match.h"
 #include "passes/groups/index_maps.h"
 #include "passes/groups/per_element.h"
+#include "passes/groups/small_reductions.h"
 #include "passes/plan/families.h"
 
 namespace heddle::passes {
@@ -53,7 +51,7 @@ void Grouper::place(ValueId node) {
     if (is_read_across_items(node)) return make_group(node);
     for (const Access& access : accesses) {
       for (const IndexMap& map : access.maps)
-        read_operands(node, access.group, map, access.used_in_inner_loops);
+        read_operands(node, access.group, map, access.used_in_inner_loops, access.limit);
     }
     return;
   }
@@ -96,7 +94,11 @@ void Grouper::make_group(ValueId node) {
     group.outer = loops_over(space, graph_.shape(node), candidate.maps[0]);
   }
   std::string family, reason;
-  std::optional<Candidate> fitted = fit(std::move(candidate), group, reason);
+  std::optional<Candidate> fitted = fit(candidate, group, reason);
+  if (fitted && is_better_unrolled(group, *fitted)) {
+    candidate.unrolled = true;
+    fitted = std::move(candidate);
+  }
   if (!fitted) {
     throw InternalError(std::string(info(graph_.op(node)).name) +
                         " does not fit its own loops: " + reason);
@@ -111,154 +113,47 @@ void Grouper::make_group(ValueId node) {
   add_member(id, candidate, true);
 }
 
-bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
-  std::string family, reason;
-  Group& group = result_.groups[id];
-  if (group.library) {
-    cut(node, id, "library", "a library step reads it from memory");
-    return false;
-  }
-  if (id < ahead_.size() && ahead_[id].kept_out.contains(index_of(node))) {
-    const std::size_t kept_out = ahead_[id].kept_out.size();
-    cut(node, id, "pointwise",
-        fmt::format("the kernel would exceed {} operations or {} operands; a fusion barrier here "
-                    "stores {}, which moves {:.0f} bytes",
-                    max_operations, max_operands,
-                    kept_out == 1 ? "1 value" : fmt::format("{} values", kept_out),
-                    ahead_[id].bytes));
-    return false;
-  }
-  if (access(node, id).whole) {
-    cut(node, id, "pointwise", "a search reads it from memory");
-    return false;
-  }
-  std::optional<Candidate> joined = candidate(node, id, reason);
-  if (!joined) {
-    cut(node, id, "generic", reason);
-    return false;
-  }
-  joined->stored = stored;
-  if (stored) {
-    const bool scans = ir::is_scan(graph_.op(node));
-    std::vector<AtomId> loops =
-        scans || !joined->new_outer.empty() ? joined->new_outer : group.outer;
-    const std::vector<AtomId>& inner = scans ? joined->new_inner : group.inner;
-    const bool row_level = ir::is_reduction(graph_.op(node));
-    bool visits_all = joined->maps.size() == 1 &&
-                      is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
-    if (!visits_all && !row_level && !inner.empty() && !group.segments) {
-      loops.insert(loops.end(), inner.begin(), inner.end());
-      visits_all = joined->maps.size() == 1 &&
-                   is_bijective(*result_.space, joined->maps[0], graph_.shape(node), loops);
-    }
-    if (!visits_all) {
-      cut(node, id, "pointwise",
-          "other users need it in memory, but this kernel does not visit each element exactly "
-          "once");
-      return false;
-    }
-  }
-  if (!recomputing_pays(graph_, *result_.space, group, *joined, options_.target) &&
-      !becomes_row_value(node, group, joined->maps[0])) {
-    cut(node, id, "pointwise",
-        "each element would be recomputed " + std::to_string(joined->maps.size()) +
-            " or more times, which costs more than storing it");
-    return false;
-  }
-  if (!ask_families(group, *joined, family, reason)) {
-    cut(node, id, family, reason);
-    return false;
-  }
-  add_member(id, *joined);
-  return true;
-}
-
-// If the node reads no more bytes than its own size, computing it again in every group moves fewer
-// bytes than storing it.
-bool Grouper::try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups) {
-  const ir::Op op = graph_.op(node);
-  const bool source = op == ir::Op::iota || op == ir::Op::constant;
-  const bool pays =
-      duplicating_pays(recomputations_[index_of(node)], graph_.dtype(node), groups.size(), rates_);
-  const bool repeatable = ir::is_elementwise(op) || op == ir::Op::cast;
-  if (!source && !(pays && repeatable)) return false;
-  std::vector<Candidate> joined;
-  std::string family, reason;
-  for (const std::uint32_t id : groups) {
-    std::optional<Candidate> one = candidate(node, id, reason);
-    Group trial = result_.groups[id];
-    if (trial.library || !one ||
-        !recomputing_pays(graph_, *result_.space, trial, *one, options_.target))
-      return false;
-    if (!ask_families(trial, *one, family, reason)) return false;
-    joined.push_back(std::move(*one));
-  }
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    ask_families(result_.groups[groups[i]], joined[i], family, reason);
-    add_member(groups[i], joined[i]);
-  }
-  return true;
-}
-
-std::optional<Candidate> Grouper::candidate(ValueId node, std::uint32_t id, std::string& reason) {
-  Candidate result;
-  result.node = node;
-  const Group& group = result_.groups[id];
-  result.maps = access(node, id).maps;
-  result.used_in_inner_loops = access(node, id).used_in_inner_loops;
-  if (result.maps.size() > max_maps) {
-    reason = "it is read at more than " + std::to_string(max_maps) + " different positions";
-    return std::nullopt;
-  }
-  return fit(std::move(result), group, reason);
-}
-
-std::optional<Candidate> Grouper::fit(Candidate candidate, const Group& group,
-                                      std::string& reason) {
-  const ir::Op op = graph_.op(candidate.node);
-  IndexSpace& space = *result_.space;
-  if (ir::is_scan(op)) return match_scan(graph_, space, group, std::move(candidate), reason);
-  if (!ir::is_reduction(op)) return candidate;
-  return match_reduction(graph_, space, group, std::move(candidate), reason);
-}
-
-bool Grouper::ask_families(Group& group, const Candidate& candidate, std::string& family,
-                           std::string& reason) {
-  std::uint32_t accepting = 0;
-  for (std::size_t i = 0; i < families().size(); ++i) {
-    if ((group.families >> i & 1) == 0) continue;
-    const Verdict verdict = families()[i]->extend(graph_, group, candidate, options_.target);
-    if (verdict.accepted) {
-      accepting |= 1u << i;
-    } else if (reason.empty() || i + 1 < families().size()) {
-      family = families()[i]->name();
-      reason = verdict.reason;
-    }
-  }
-  if (accepting != 0) group.families = accepting;
-  return accepting != 0;
-}
-
 void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool begins) {
   Group& group = result_.groups[id];
   const ValueId node = candidate.node;
   group.members.push_back(node);
-  group.operations +=
-      static_cast<int>(candidate.maps.size()) * operations_of(graph_, node, options_.target);
+  group.operations += operations_of(graph_, candidate, options_.target);
   if (candidate.stored) {
     group.stored.push_back(node);
     group.stored_maps.push_back(candidate.maps[0]);
   }
   const ir::Op op = graph_.op(node);
+  if (candidate.unrolled) {
+    group.unrolled.push_back(node);
+    read_row(candidate, id);
+    return analyse_uses(id, begins);
+  }
   if (ir::is_scan(op) && group.scanned.empty()) group.scanned = group.outer;
   if (ir::is_scan(op) || ir::is_reduction(op)) {
     group.outer = candidate.new_outer;
     group.inner = candidate.new_inner;
     group.segments = candidate.segments;
+    group.reads_once = is_accepted_by(group, "reduction");
   }
   for (const IndexMap& map : candidate.maps)
-    read_operands(node, id, map, candidate.used_in_inner_loops);
+    read_operands(node, id, map, candidate.used_in_inner_loops, limit_of(node, id));
   analyse_uses(id, begins);
+}
+
+void Grouper::read_row(const Candidate& unrolled, std::uint32_t id) {
+  const ValueId operand = graph_.operands(unrolled.node)[0];
+  for (const IndexMap& map : unrolled.maps) {
+    for (IndexMap& element : unrolled_maps(graph_, unrolled.node, map)) {
+      read(operand, id, std::move(element), unrolled.used_in_inner_loops, max_unrolled_maps);
+    }
+  }
+}
+
+std::size_t Grouper::limit_of(ValueId node, std::uint32_t id) const {
+  const std::vector<Access>& accesses = accesses_[index_of(node)];
+  const auto found = std::find_if(accesses.rbegin(), accesses.rend(),
+                                  [&](const Access& one) { return one.group == id; });
+  return found == accesses.rend() ? max_maps : found->limit;
 }
 
 // If a group will exceed a kernel's limits, it gets a fusion barrier where few bytes cross. The
@@ -281,7 +176,7 @@ void Grouper::analyse_uses(std::uint32_t id, bool begins) {
     const auto own = std::find_if(accesses.rbegin(), accesses.rend(),
                                   [&](const Access& access) { return access.group == id; });
     if (own == accesses.rend()) return known;
-    known.from_memory |= own->whole || own->maps.size() > max_maps;
+    known.from_memory |= own->whole || own->maps.size() > own->limit;
     known.maps = static_cast<int>(own->maps.size());
     return known;
   };
@@ -292,7 +187,7 @@ void Grouper::analyse_uses(std::uint32_t id, bool begins) {
 }
 
 void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
-                            bool used_in_inner_loops) {
+                            bool used_in_inner_loops, std::size_t limit) {
   const std::vector<AtomId> inner = result_.groups[id].inner;
   std::vector<AtomId> loops;
   for (const Index& index : map) result_.space->collect_loops(index, loops);
@@ -314,8 +209,8 @@ void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
       if (k == 1) read(operand, id, region_value_map(map, graph_.shape(operand)), false);
       continue;
     }
-    read(operand, id, operand_map(*result_.space, graph_, node, k, map, inner),
-         used_in_inner_loops);
+    read(operand, id, operand_map(*result_.space, graph_, node, k, map, inner), used_in_inner_loops,
+         limit);
   }
 }
 
@@ -327,7 +222,8 @@ const Access& Grouper::access(ValueId node, std::uint32_t group) const {
   return *found;
 }
 
-void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool used_in_inner_loops) {
+void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool used_in_inner_loops,
+                   std::size_t limit) {
   std::vector<Access>& accesses = accesses_[index_of(value)];
   // Values are visited from last to first, so the reading group is almost always the most recent
   // entry.
@@ -341,7 +237,8 @@ void Grouper::read(ValueId value, std::uint32_t id, IndexMap map, bool used_in_i
       ++result_.groups[id].loads;
   }
   found->used_in_inner_loops |= used_in_inner_loops;
-  if (found->maps.size() > max_maps) return;
+  found->limit = std::max(found->limit, limit);
+  if (found->maps.size() > found->limit) return;
   if (std::find(found->maps.begin(), found->maps.end(), map) == found->maps.end())
     found->maps.push_back(std::move(map));
 }
@@ -352,25 +249,6 @@ void Grouper::read_memory(ValueId value, std::uint32_t id) {
       std::find_if(accesses_[index_of(value)].rbegin(), accesses_[index_of(value)].rend(),
                    [&](const Access& one) { return one.group == id; });
   found->whole = true;
-}
-
-// Whether a value depends on a reduction over exactly the loops that the value does not vary along.
-// Once the reduction has joined, the value is computed once for each row, so it is accepted in
-// advance.
-bool Grouper::becomes_row_value(ValueId node, const Group& group, IndexMap map) {
-  if (!group.inner.empty() || reduction_paths_[index_of(node)] < 0) return false;
-  while (!ir::is_reduction(graph_.op(node))) {
-    const int k = reduction_paths_[index_of(node)];
-    map = operand_map(*result_.space, graph_, node, static_cast<std::size_t>(k), map);
-    node = graph_.operands(node)[static_cast<std::size_t>(k)];
-  }
-  Candidate reduction;
-  reduction.node = node;
-  reduction.maps = {std::move(map)};
-  std::string family, reason;
-  const std::optional<Candidate> fitted = fit(std::move(reduction), group, reason);
-  Group trial = group;
-  return fitted && ask_families(trial, *fitted, family, reason);
 }
 
 Grouping group(const Graph& graph, const GroupOptions& options) {

@@ -16,6 +16,7 @@
 #include "passes/groups/cost.h"
 #include "passes/groups/epilogue.h"
 #include "passes/groups/group.h"
+#include "passes/groups/small_reductions.h"
 #include "passes/plan/family.h"
 
 namespace heddle::passes {
@@ -23,17 +24,21 @@ namespace heddle::passes {
 /// Limit on distinct index maps at which one kernel evaluates a node.
 inline constexpr std::size_t max_maps = 8;
 
+/// The same limit for values that a reduction reads which is computed as arithmetic.
+inline constexpr std::size_t max_unrolled_maps = max_maps + 2 * most_unrolled;
+
 /// The index maps at which a group reads a value.
 struct Access {
   std::uint32_t group;
-  std::vector<IndexMap> maps;        ///< at most max_maps + 1 are kept
+  std::vector<IndexMap> maps;        ///< at most `limit` + 1 are kept
   bool used_in_inner_loops = false;  ///< some use, direct or indirect, is inside the inner loops
   bool whole = false;                ///< some use reads arbitrary elements from memory
+  std::size_t limit = max_maps;
 };
 
-/// Partitions a graph into groups, visiting users before operands. grouper.cpp implements how nodes
-/// join kernel groups; library_groups.cpp, groups that are library calls; transposed_calls.cpp,
-/// what follows a long transform; sibling_groups.cpp, siblings.
+/// Partitions a graph into groups, visiting users before operands. grouper.cpp implements the
+/// visits, joins.cpp how nodes join kernel groups; library_groups.cpp, groups that are library
+/// calls; transposed_calls.cpp, what follows a long transform; sibling_groups.cpp, siblings.
 class Grouper {
  public:
   Grouper(const Graph& graph, const GroupOptions& options)
@@ -94,15 +99,28 @@ class Grouper {
   std::vector<std::uint32_t> groups_expecting_producers(ValueId node) const;
   bool joins_as_sibling(ValueId node, std::uint32_t group, bool alike);
   void analyse_uses(std::uint32_t group, bool begins);
-  std::optional<Candidate> candidate(ValueId node, std::uint32_t group, std::string& reason);
+  std::optional<Candidate> candidate(ValueId node, std::uint32_t group, bool unrolled,
+                                     std::string& reason);
+  /// Whether a reduction may be computed as arithmetic; whether that is better than a loop.
+  bool unrolls(ValueId node) const;
+  bool is_better_unrolled(const Group& group, const Candidate& candidate) const;
+  /// Whether the candidate may join; if so, restricts the group to the families that accept it.
+  bool accepts(std::uint32_t group, const Candidate& candidate, std::string& family,
+               std::string& reason);
+  bool stores_each_element_once(const Group& group, const Candidate& candidate);
   std::optional<Candidate> fit(Candidate candidate, const Group& group, std::string& reason);
   bool ask_families(Group& group, const Candidate& candidate, std::string& family,
                     std::string& reason);
+  bool is_accepted_by(const Group& group, std::string_view family) const;
   /// `begins`: no member reads the node, so its operands may be new to the group.
   void add_member(std::uint32_t group, const Candidate& candidate, bool begins = false);
+  /// `limit`: on the index maps of the operands.
   void read_operands(ValueId node, std::uint32_t group, const IndexMap& map,
-                     bool used_in_inner_loops);
-  void read(ValueId value, std::uint32_t group, IndexMap map, bool used_in_inner_loops);
+                     bool used_in_inner_loops, std::size_t limit);
+  void read_row(const Candidate& unrolled, std::uint32_t group);
+  void read(ValueId value, std::uint32_t group, IndexMap map, bool used_in_inner_loops,
+            std::size_t limit = max_maps);
+  std::size_t limit_of(ValueId node, std::uint32_t group) const;
   void read_memory(ValueId value, std::uint32_t group);
   const Access& access(ValueId node, std::uint32_t group) const;
   bool becomes_row_value(ValueId node, const Group& group, IndexMap map);

@@ -65,7 +65,8 @@ bool Grouper::joins_as_sibling(ValueId node, std::uint32_t id, bool alike) {
 
 std::optional<Candidate> Grouper::sibling_candidate(ValueId node, const Group& group) {
   const bool scans = ir::is_scan(graph_.op(node));
-  const bool walks = scans || ir::is_reduction(graph_.op(node));
+  const bool unrolled = !group.unrolled.empty() && group.inner.empty() && unrolls(node);
+  const bool walks = scans || (ir::is_reduction(graph_.op(node)) && !unrolled);
   if (walks == group.inner.empty()) return std::nullopt;
   const std::vector<AtomId>& loops = scans ? group.scanned : group.outer;
   IndexSpace& space = *result_.space;
@@ -82,6 +83,7 @@ std::optional<Candidate> Grouper::sibling_candidate(ValueId node, const Group& g
   Candidate result;
   result.node = node;
   result.maps = {std::move(map)};
+  result.unrolled = unrolled;
   std::string reason;
   return fit(std::move(result), group, reason);
 }
@@ -92,7 +94,9 @@ bool Grouper::reads_alike(ValueId node, const Candidate& candidate, std::uint32_
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
     const ValueId operand = graph_.operands(node)[k];
     const IndexMap read =
-        operand_map(*result_.space, graph_, node, k, candidate.maps[0], group.inner);
+        candidate.unrolled
+            ? unrolled_maps(graph_, node, candidate.maps[0]).front()
+            : operand_map(*result_.space, graph_, node, k, candidate.maps[0], group.inner);
     for (const Access& access : accesses_[index_of(operand)]) {
       if (access.group != id) continue;
       if (std::find(access.maps.begin(), access.maps.end(), read) != access.maps.end()) return true;

@@ -5,6 +5,7 @@
 #include "ir/calls/control.h"
 #include "ir/calls/user_map.h"
 #include "passes/groups/per_element.h"
+#include "passes/groups/small_reductions.h"
 
 namespace heddle::passes {
 
@@ -17,23 +18,36 @@ double likely_extent_of(const IndexSpace& space, AtomId loop) {
   return static_cast<double>(extent.is_constant() ? extent.constant() : likely_extent);
 }
 
+bool contains(const std::vector<AtomId>& loops, AtomId loop) {
+  return std::ranges::find(loops, loop) != loops.end();
+}
+
+/// How many iterations of the loop a thread of a reduction kernel can take at once.
+double shared_iterations(const IndexSpace& space, AtomId loop) {
+  const Dim extent = space.atom(loop).extent;
+  if (extent.is_constant() && extent.constant() <= most_unrolled_loop)
+    return static_cast<double>(extent.constant());
+  return extent.divisible_by(most_unrolled_loop) ? most_unrolled_loop : 1;
+}
+
 // How often the group evaluates the candidate at `map`: once for each row if nothing in `map`
 // varies along the inner loops, else once for each element.
 double evaluations(const IndexSpace& space, const Group& group, const Candidate& candidate,
-                   const IndexMap& map, bool reduces) {
+                   const IndexMap& map, bool reduces, const ir::Target& target) {
+  const bool shares_iterations =
+      ir::capabilities_of(target).blocks && group.reads_once && !group.segments;
   std::vector<AtomId> loops;
   for (const Index& index : map) space.collect_loops(index, loops);
   bool on_rows = reduces || !group.inner.empty();
-  for (const AtomId loop : loops) {
-    on_rows &= std::find(group.inner.begin(), group.inner.end(), loop) == group.inner.end();
-  }
+  for (const AtomId loop : loops) on_rows &= !contains(group.inner, loop);
   double count = 1;
   // All segments together have as many elements as their axis.
   std::vector<AtomId> of_segments;
   if (group.segments && !on_rows) space.collect_loops(group.segments->at[0], of_segments);
   for (const AtomId loop : reduces ? candidate.new_outer : group.outer) {
-    if (std::ranges::find(of_segments, loop) == of_segments.end())
-      count *= likely_extent_of(space, loop);
+    if (!contains(of_segments, loop)) count *= likely_extent_of(space, loop);
+    if (shares_iterations && !on_rows && !contains(loops, loop))
+      count /= shared_iterations(space, loop);
   }
   if (on_rows) return count;
   for (const AtomId loop : group.inner) count *= likely_extent_of(space, loop);
@@ -78,6 +92,14 @@ int operations_of(const Graph& graph, const ir::Target& target) {
   for (std::size_t i = 0; i < graph.size(); ++i)
     operations += operations_of(graph, static_cast<ValueId>(i), target);
   return operations;
+}
+
+int operations_of(const Graph& graph, const Candidate& candidate, const ir::Target& target) {
+  const int maps = static_cast<int>(candidate.maps.size());
+  if (!candidate.unrolled) return maps * operations_of(graph, candidate.node, target);
+  constexpr int to_find_an_index = 4;
+  const int each = ir::finds_index(graph.op(candidate.node)) ? to_find_an_index : 1;
+  return maps * each * static_cast<int>(row_elements(graph, candidate.node));
 }
 
 double user_map_slots(const ir::CallData& user_map) {
@@ -138,18 +160,67 @@ bool duplicating_pays(const Recomputation& again, DType dtype, std::size_t group
   return again.possible && again.bytes <= own_bytes && again_us <= own_bytes / rates.bytes_per_us;
 }
 
+namespace {
+
+/// The cost of one element of a row, from values in memory.
+Recomputation row_element(const Graph& graph, ValueId reduction,
+                          const std::vector<Recomputation>& recomputations) {
+  const ValueId operand = graph.operands(reduction)[0];
+  const Recomputation& known = recomputations[index_of(operand)];
+  if (known.possible) return known;
+  return {true, 0, static_cast<double>(size_of(graph.dtype(operand)))};
+}
+
+/// Issue slots for one element of a reduction that is computed as arithmetic. A load of 4 bytes
+/// takes as long as 4 additions.
+double unrolled_slots(const Graph& graph, ValueId reduction, const Recomputation& element) {
+  const double combining = ir::finds_index(graph.op(reduction)) ? 4 : 1;
+  return static_cast<double>(row_elements(graph, reduction)) *
+         (combining + element.slots + element.bytes);
+}
+
+/// Whether computing an element anywhere, from nothing, takes no longer than reading it.
+bool is_cheaper_than_a_load(const Graph& graph, const Candidate& candidate,
+                            const std::vector<Recomputation>& recomputations) {
+  constexpr double load_slots = 4;
+  const Recomputation& again = recomputations[index_of(candidate.node)];
+  return !candidate.unrolled && !ir::is_reduction(graph.op(candidate.node)) && again.possible &&
+         again.bytes == 0 && again.slots <= load_slots;
+}
+
+/// Additional microseconds for reading rows as arithmetic does: neighbouring threads read elements
+/// of neighbouring rows. If these lie farther apart than a sector of the cache, about half of the
+/// bandwidth is lost.
+double scattered_us(const Graph& graph, ValueId reduction, const Recomputation& element,
+                    const ir::Rates& rates) {
+  constexpr double sector = 32;
+  const double row_bytes = static_cast<double>(row_elements(graph, reduction)) * element.bytes;
+  if (row_bytes <= sector) return 0;
+  return static_cast<double>(estimated_elements(graph.shape(reduction))) * row_bytes /
+         rates.bytes_per_us;
+}
+
+}  // namespace
+
 bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,
-                      const Candidate& candidate, const ir::Target& target) {
-  const bool reduces = ir::is_reduction(graph.op(candidate.node));
-  const double cost = slots_of(graph, candidate.node);
+                      const Candidate& candidate, const std::vector<Recomputation>& recomputations,
+                      const ir::Target& target) {
+  const ir::Rates& rates = ir::capabilities_of(target).rates;
+  const bool reduces = ir::is_reduction(graph.op(candidate.node)) && !candidate.unrolled;
+  double cost = slots_of(graph, candidate.node), scattered = 0;
+  if (candidate.unrolled) {
+    const Recomputation element = row_element(graph, candidate.node, recomputations);
+    cost = unrolled_slots(graph, candidate.node, element);
+    scattered = scattered_us(graph, candidate.node, element, rates);
+  }
+  if (is_cheaper_than_a_load(graph, candidate, recomputations)) return true;
   double count = 0;
   for (const IndexMap& map : candidate.maps)
-    count += evaluations(space, group, candidate, map, reduces);
+    count += evaluations(space, group, candidate, map, reduces, target);
 
   const auto size = static_cast<double>(estimated_elements(graph.shape(candidate.node)));
   const double bytes = 2 * size * static_cast<double>(size_of(graph.dtype(candidate.node)));
-  const ir::Rates& rates = ir::capabilities_of(target).rates;
-  return cost * std::max(0.0, count - size) / rates.slots_per_us <=
+  return cost * std::max(0.0, count - size) / rates.slots_per_us + scattered <=
          rates.launch_us + bytes / rates.bytes_per_us;
 }
 

@@ -17,6 +17,8 @@ std::int64_t estimated_elements(const ir::Shape& shape);
 int operations_of(const Graph& graph, ValueId node, const ir::Target& target);
 /// The sum of those of all nodes of a graph.
 int operations_of(const Graph& graph, const ir::Target& target);
+/// The operations that a candidate adds to a group, at all of its index maps.
+int operations_of(const Graph& graph, const Candidate& candidate, const ir::Target& target);
 
 /// Issue slots for one element of a node.
 double slots_of(const Graph& graph, ValueId node);
@@ -39,7 +41,9 @@ bool duplicating_pays(const Recomputation& again, DType dtype, std::size_t group
 
 /// Whether computing a candidate at each use in the group takes no more time than one more kernel
 /// launch, writing the value to memory and reading it back.
+/// A reduction that is computed as arithmetic reads its row, or computes it, at each use.
 bool recomputing_pays(const Graph& graph, const IndexSpace& space, const Group& group,
-                      const Candidate& candidate, const ir::Target& target);
+                      const Candidate& candidate, const std::vector<Recomputation>& recomputations,
+                      const ir::Target& target);
 
 }  // namespace heddle::passes

@@ -31,12 +31,16 @@ struct Group {
   ValueId root{};
   bool library = false;
   std::vector<AtomId> outer, inner;
-  std::optional<Segments> segments;   ///< if set, the inner loop runs over the segment of a row
+  std::optional<Segments> segments;  ///< if set, the inner loop runs over the segment of a row
+  /// Members that are reductions of a few elements, computed as arithmetic on these, without a
+  /// loop.
+  std::vector<ValueId> unrolled;
   std::vector<AtomId> scanned;        ///< in a group with a scan: all loops, in their order
   std::vector<ValueId> members;       ///< root first, producers after their users
   std::vector<ValueId> stored;        ///< members whose values go to memory
   std::vector<IndexMap> stored_maps;  ///< index map of each stored value over the loops
   std::uint32_t families = 0;         ///< bit i: family i of families() still accepts the group
+  bool reads_once = false;            ///< it reduces rows, and no row is read again afterwards
   int operations = 0;                 ///< sum of operations_of, each node at each of its index maps
   int loads = 0;                      ///< values read from memory, among the nodes visited so far
   int reads = 0;                      ///< `loads`, plus values that may still join the group
@@ -56,6 +60,7 @@ struct Candidate {
   bool used_in_inner_loops = false;  ///< the inner loops use its value, directly or indirectly
   bool contiguous = true;            ///< reductions: the last inner loop is contiguous in memory
   bool columnwise = false;           ///< reductions: the last outer loop is contiguous in memory
+  bool unrolled = false;             ///< reductions: computed as arithmetic, without a loop
   bool stored = false;               ///< the value is written to memory
 };
 

@@ -58,8 +58,9 @@ IndexMap segments_map(IndexSpace& space, std::size_t axis, std::size_t k, IndexM
   return map;
 }
 
-IndexMap reduction_map(IndexSpace& space, const ir::Attributes& attributes, const IndexMap& map,
-                       const ir::Shape& operand, const std::vector<AtomId>& inner) {
+/// `row`: the index along each reduced axis that has more than one element.
+IndexMap reduction_map(const ir::Attributes& attributes, const IndexMap& map,
+                       const ir::Shape& operand, const std::vector<Index>& row) {
   IndexMap result(operand.size());
   std::size_t kept = 0, reduced = 0;
   for (std::size_t axis = 0; axis < operand.size(); ++axis) {
@@ -70,7 +71,7 @@ IndexMap reduction_map(IndexSpace& space, const ir::Attributes& attributes, cons
       continue;
     }
     if (attributes.keepdims) ++kept;
-    if (!(operand[axis] == Dim(1))) result[axis] = space.loop(inner[reduced++]);
+    if (!(operand[axis] == Dim(1))) result[axis] = row[reduced++];
   }
   return result;
 }
@@ -117,9 +118,32 @@ IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::s
     default:
       if (is_segmented(graph, node))
         return segments_map(space, static_cast<std::size_t>(attributes.axes[0]), k, map, inner);
-      if (ir::is_reduction(graph.op(node)))
-        return reduction_map(space, attributes, map, shape, inner);
+      if (ir::is_reduction(graph.op(node))) {
+        std::vector<Index> row;
+        for (const AtomId loop : inner) row.push_back(space.loop(loop));
+        return reduction_map(attributes, map, shape, row);
+      }
       return broadcast_map(map, shape);
+  }
+}
+
+std::vector<IndexMap> unrolled_maps(const Graph& graph, ValueId reduction, const IndexMap& map) {
+  const ir::Attributes& attributes = graph.attributes(reduction);
+  const ir::Shape& operand = graph.shape(graph.operands(reduction)[0]);
+  ir::Dims extents;
+  for (const std::int64_t axis : attributes.axes) {
+    const Dim extent = operand[static_cast<std::size_t>(axis)];
+    if (!(extent == Dim(1))) extents.push_back(extent);
+  }
+  std::vector<IndexMap> maps;
+  std::vector<std::int64_t> row(extents.size());
+  for (;;) {
+    std::vector<Index> at;
+    for (const std::int64_t index : row) at.push_back({Dim(index), {}});
+    maps.push_back(reduction_map(attributes, map, operand, at));
+    std::size_t axis = row.size();
+    while (axis > 0 && ++row[axis - 1] == extents[axis - 1].constant()) row[--axis] = 0;
+    if (axis == 0) return maps;
   }
 }
 

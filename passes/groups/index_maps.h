@@ -14,6 +14,9 @@ namespace heddle::passes {
 /// the reduced axes are indexed by the loops `inner`.
 IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::size_t k,
                      const IndexMap& map, const std::vector<AtomId>& inner = {});
+/// The index maps at which a reduction without segments reads its operand if it is computed as
+/// arithmetic on all elements of a row, in C order. The number of these must be constant.
+std::vector<IndexMap> unrolled_maps(const Graph& graph, ValueId reduction, const IndexMap& map);
 /// Whether a node reads the values of operand `k`. A slice_update that covers its whole base does
 /// not read the base. A gather does not read the indices of an axis with one element.
 bool reads_operand(const Graph& graph, ValueId node, std::size_t k);

@@ -10,6 +10,7 @@
 #include "passes/groups/per_element.h"
 #include "passes/lower/element_loops.h"
 #include "passes/lower/places.h"
+#include "passes/lower/unrolled_reduction.h"
 
 namespace heddle::passes {
 
@@ -68,6 +69,7 @@ class Lowering {
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
   int emit_reduction(const Place& place);  ///< or a scan
+  int emit_unrolled(const Place& place);
   int emit_bound(int index, Dim axis);
   int emit_user_map(const Place& place);  ///< or a user.write
   int emit_array(int operand, ValueId value);
@@ -168,6 +170,7 @@ int Lowering::emit(const Place& place) {
   const ir::Attributes& attributes = graph_.attributes(node);
   if (places_.is_load(node)) return emit_load(place);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
+  if (places_.is_unrolled(node)) return emit_unrolled(place);
   if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
   if (is_user_function(graph_, node)) return emit_user_map(place);
   if (op == ir::Op::call) return loops_.add(*attributes.call, values_of(place), node);
@@ -245,6 +248,14 @@ int Lowering::emit_reduction(const Place& place) {
   reduced.reduction = static_cast<int>(plan_.reductions.size());
   plan_.reductions.push_back(reduction);
   return push(std::move(reduced), place.node);
+}
+
+int Lowering::emit_unrolled(const Place& place) {
+  const ValueId operand = graph_.operands(place.node)[0];
+  const UnrolledReduction reduction{
+      graph_.op(place.node), graph_.dtype(operand),
+      ir::reduces_columns(graph_.shape(operand), graph_.attributes(place.node).axes), place.node};
+  return add_reduction(plan_, reduction, values_of(place));
 }
 
 // The begin or end of a segment: a position on the axis, or behind its last element.

@@ -35,6 +35,10 @@ bool Places::is_load(ValueId node) const {
   return stored_[index_of(node)] && !members_.contains(index_of(node));
 }
 
+bool Places::is_unrolled(ValueId node) const {
+  return std::ranges::find(group_.unrolled, node) != group_.unrolled.end();
+}
+
 std::uint32_t Places::add_root(ValueId node, const IndexMap& map) {
   roots_.push_back(find_or_add(node, map));
   return roots_.back();
@@ -61,6 +65,10 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
     add_concatenate(place);
   } else if (computed && op == ir::Op::slice_update) {
     add_slice_update(place);
+  } else if (computed && is_unrolled(node)) {
+    const ValueId operand = graph_.operands(node)[0];
+    for (IndexMap& element : unrolled_maps(graph_, node, place.map))
+      place.operands.push_back({find_or_add(operand, std::move(element)), {}});
   } else if (computed) {
     // An operand that is read as a whole is in memory, so it gets no value instance.
     for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {
@@ -159,7 +167,7 @@ void Places::settle() {
     Demand& demand = demands[i];
     // A reduction or scan reads its whole row, wherever its result is used.
     const ir::Op op = graph_.op(place.node);
-    const bool everywhere = ir::is_reduction(op) || ir::is_scan(op);
+    const bool everywhere = (ir::is_reduction(op) && !is_unrolled(place.node)) || ir::is_scan(op);
     for (const Place::Use& use : place.operands) {
       meet(demands[use.place], both(everywhere ? Guard{} : demand.guard, use.inside),
            demand.loosened && !everywhere);

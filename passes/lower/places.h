@@ -54,6 +54,8 @@ class Places {
 
   /// Whether the node is read from memory: a parameter, or a value that another group stores.
   bool is_load(ValueId node) const;
+  /// Whether the group computes the reduction as arithmetic on the elements of its row.
+  bool is_unrolled(ValueId node) const;
   const std::vector<Place>& all() const { return places_; }
   const Condition& condition(std::uint32_t id) const { return conditions_[id]; }
   /// The instance of the index value that a `gathered` atom in some map stands for.

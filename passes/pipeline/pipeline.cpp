@@ -62,8 +62,9 @@ std::span<const GraphPass> graph_passes() {
 }
 
 std::vector<std::string_view> switches() {
-  std::vector<std::string_view> names = {"epilogue",   "in_place", "symbols",       "radix_sort",
-                                         "merge_sort", "items",    "shared_kernels"};
+  std::vector<std::string_view> names = {"epilogue",       "in_place",        "symbols",
+                                         "radix_sort",     "merge_sort",      "items",
+                                         "shared_kernels", "small_reductions"};
   for (const GraphPass& pass : graph_passes()) {
     if (!pass.required) names.push_back(pass.name);
   }

@@ -147,7 +147,8 @@ void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target&
 Verdict Normalization::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                               const ir::Target& target) const {
   if (ir::is_scan(graph.op(candidate.node))) return Verdict::no("a reduction kernel cannot scan");
-  if (!ir::is_reduction(graph.op(candidate.node)) || !candidate.used_in_inner_loops)
+  if (!ir::is_reduction(graph.op(candidate.node)) || candidate.unrolled ||
+      !candidate.used_in_inner_loops)
     return within_limits(graph, group, candidate, target);
   const bool blocks = ir::capabilities_of(target).blocks;
   if (!candidate.contiguous && (!blocks || !candidate.columnwise))

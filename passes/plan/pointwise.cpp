@@ -40,8 +40,7 @@ Verdict within_limits(const Graph& graph, const Group& group, const Candidate& c
 
 Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate,
                      const ir::Target& target) {
-  const int operations = group.operations + static_cast<int>(candidate.maps.size()) *
-                                                operations_of(graph, candidate.node, target);
+  const int operations = group.operations + operations_of(graph, candidate, target);
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
                        std::to_string(max_operations));
@@ -85,7 +84,7 @@ Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& ca
 Verdict Pointwise::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                           const ir::Target& target) const {
   const bool in_place_root = group.in_place && candidate.node == group.root;
-  if (!is_pointwise(graph, candidate.node) && !in_place_root)
+  if (!is_pointwise(graph, candidate.node) && !candidate.unrolled && !in_place_root)
     return Verdict::no(std::string(graph.op_name(candidate.node)) + " is not elementwise");
   if (!group.inner.empty()) return Verdict::no("the kernel loops over rows");
   return within_limits(graph, group, candidate, target);
@@ -244,8 +243,8 @@ Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate&
   const ir::Op op = graph.op(candidate.node);
   if (!writes_anywhere(graph, group.root)) return Verdict::no("the group does not scatter");
   const bool is_root = candidate.node == group.root;
-  if (!is_root && !is_pointwise(graph, candidate.node) && op != ir::Op::concatenate &&
-      op != ir::Op::slice_update)
+  if (!is_root && !is_pointwise(graph, candidate.node) && !candidate.unrolled &&
+      op != ir::Op::concatenate && op != ir::Op::slice_update)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
   return within_sizes(graph, group, candidate, target);
 }

@@ -154,7 +154,8 @@ Verdict ReductionFamily::extend(const Graph& graph, const Group& group, const Ca
                                 const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
   if (ir::is_scan(op)) return Verdict::no("a reduction kernel cannot scan");
-  if (ir::is_reduction(op) && candidate.used_in_inner_loops && !group.members.empty()) {
+  if (ir::is_reduction(op) && !candidate.unrolled && candidate.used_in_inner_loops &&
+      !group.members.empty()) {
     return Verdict::no("its result is used inside the rows that it reduces");
   }
   return within_limits(graph, group, candidate, target);

@@ -104,7 +104,8 @@ bool scans(const KernelPlan& plan) {
 Verdict Scan::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                      const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
-  if (ir::is_reduction(op)) return Verdict::no("a scan kernel cannot reduce");
+  if (ir::is_reduction(op) && !candidate.unrolled)
+    return Verdict::no("a scan kernel cannot reduce");
   if (ir::is_scan(op)) {
     const auto scans = std::ranges::count_if(
         group.members, [&](ValueId member) { return ir::is_scan(graph.op(member)); });

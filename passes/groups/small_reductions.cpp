@@ -1,0 +1,33 @@
+#include "passes/groups/small_reductions.h"
+
+#include "passes/groups/per_element.h"
+
+namespace heddle::passes {
+
+namespace {
+
+ir::Dim row_extent(const ir::Graph& graph, ir::ValueId reduction) {
+  const ir::Shape& operand = graph.shape(graph.operands(reduction)[0]);
+  ir::Dim extent = 1;
+  for (const std::int64_t axis : graph.attributes(reduction).axes)
+    extent *= operand[static_cast<std::size_t>(axis)];
+  return extent;
+}
+
+}  // namespace
+
+bool can_unroll(const ir::Graph& graph, ir::ValueId node) {
+  const ir::Op op = graph.op(node);
+  if (!ir::is_reduction(op) || is_segmented(graph, node)) return false;
+  // Products and comparisons of complex numbers are long.
+  const bool is_short = op == ir::Op::sum || !is_complex(graph.dtype(graph.operands(node)[0]));
+  const ir::Dim extent = row_extent(graph, node);
+  return is_short && extent.is_constant() && extent.constant() > 1 &&
+         extent.constant() <= most_unrolled;
+}
+
+std::int64_t row_elements(const ir::Graph& graph, ir::ValueId reduction) {
+  return row_extent(graph, reduction).constant();
+}
+
+}  // namespace heddle::passes
