@@ -29,6 +29,7 @@
 #include "passes/plan/family.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/long_sum.h"
+#include "passes/plan/shared_iterations.h"
 #include "passes/plan/split.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -301,9 +302,14 @@ void Builder::add_group(const Group& group) {
 void Builder::add_loops(KernelPlan plan, const Group& group) {
   describe_operands(plan);
   order_inner_loops(plan, options_.target);
-  collapse_loops(plan, *planned_.grouping.space);
-  order_loops(plan);
-  assign_stages(plan);
+  IndexSpace& space = *planned_.grouping.space;
+  const auto arrange_loops = [&] {
+    collapse_loops(plan, space);
+    order_loops(plan);
+    assign_stages(plan);
+  };
+  arrange_loops();
+  if (share_iterations(plan, space, options_.target)) arrange_loops();
   const auto all = families();
   for (std::size_t i = 0; i < all.size(); ++i) {
     // The last family, generic, can schedule any plan. It also takes groups whose own family
