@@ -84,6 +84,13 @@ std::string Body::loop_variable(passes::AtomId loop) const {
   return loop_names_.at(static_cast<std::uint32_t>(loop));
 }
 
+/// Whether the quotient is 0 or 1, so that a comparison gives the remainder.
+bool Body::is_wrapped(const passes::Atom& remainder) const {
+  const auto range = plan_.space->range(remainder.numerator);
+  return range && remainder.divisor.is_constant() && range->minimum >= 0 &&
+         range->maximum < 2 * remainder.divisor.constant();
+}
+
 std::string Body::atom(passes::AtomId id) {
   const passes::Atom& atom = plan_.space->atom(id);
   if (atom.kind == passes::Atom::Kind::loop) return loop_variable(id);
@@ -96,8 +103,12 @@ std::string Body::atom(passes::AtomId id) {
   const char sign = atom.kind == passes::Atom::Kind::quotient ? '/' : '%';
   // Expressions computed alongside a guarded load may divide by an extent of 0.
   const bool positive = (atom.divisor - Dim(1)).is_non_negative();
-  writer_.line("const Index {} = ({}) {} ({});", name, numerator, sign,
-               positive ? divisor : fmt::format("({0}) > 0 ? ({0}) : 1", divisor));
+  if (atom.kind == passes::Atom::Kind::remainder && is_wrapped(atom)) {
+    writer_.line("const Index {0} = {1} < {2} ? {1} : {1} - {2};", name, numerator, divisor);
+  } else {
+    writer_.line("const Index {} = ({}) {} ({});", name, numerator, sign,
+                 positive ? divisor : fmt::format("({0}) > 0 ? ({0}) : 1", divisor));
+  }
   writer_.set_name(key, name);
   return name;
 }

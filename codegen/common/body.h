@@ -117,6 +117,7 @@ class Body {
   std::string user_call(const passes::Instruction& call);
   std::string term(const passes::IndexTerm& term);
   std::string atom(passes::AtomId id);
+  bool is_wrapped(const passes::Atom& remainder) const;
 
   const passes::KernelPlan& plan_;
   Writer& writer_;

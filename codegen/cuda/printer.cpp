@@ -173,6 +173,20 @@ std::string CudaPrinter::load_text(const Instruction& load) {
   return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);
 }
 
+// The lanes at one end of the vector read memory, the others take elements of another vector.
+std::string CudaPrinter::shifted_load_text(const Instruction& load) {
+  const int from = load.shifted_from, shift = load.shift;
+  if (from < 0 || lane_of_[static_cast<std::size_t>(from)].empty()) return load_text(load);
+  const Loop& last = plan_.outer.back();
+  std::string inside =
+      shift > 0 ? fmt::format("k < {}", plan_.vector - shift) : fmt::format("k >= {}", -shift);
+  // Behind the end of the loop, the vector has zeros.
+  if (shift > 0 && has_tail(last))
+    inside += fmt::format(" && first + k + {} < {}", shift, body_.extent(last.extent));
+  return fmt::format("{} ? x{}.v[k {} {}] : {}", inside, from, shift > 0 ? '+' : '-',
+                     std::abs(shift), load_text(load));
+}
+
 void CudaPrinter::vector_addresses(const std::vector<int>& wanted, const Loop& loop) {
   std::vector<int> roots;
   for (const int i : wanted) {
@@ -200,13 +214,16 @@ void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
       continue;
     const std::string address = body_.index(load.address);
     lane_of_[i] = fmt::format("x{}.v[k]", i);
-    if (valid.empty()) {
-      out_.line("const auto x{} = load_vector<{}>(p{}, {});", i, plan_.vector, load.operand,
-                address);
+    if (!valid.empty()) body_.need("part");
+    const std::string loaded =
+        valid.empty() ? fmt::format("load_vector<{}>(p{}, {})", plan_.vector, load.operand, address)
+                      : fmt::format("load_part<{}>(p{}, {}, Index({}))", plan_.vector, load.operand,
+                                    address, valid);
+    if (load.guarded) {
+      out_.line("const auto x{} = v{} ? {} : Vector<{}, {}>();", i, load.arguments[0], loaded,
+                body_.type(load.dtype), plan_.vector);
     } else {
-      body_.need("part");
-      out_.line("const auto x{} = load_part<{}>(p{}, {}, Index({}));", i, plan_.vector,
-                load.operand, address, valid);
+      out_.line("const auto x{} = {};", i, loaded);
     }
   }
 }
@@ -231,7 +248,7 @@ void CudaPrinter::close_lanes() {
 void CudaPrinter::declare_all(const std::vector<int>& instructions) {
   for (const int i : instructions) {
     body_.declare(i, [&](const Instruction& load) {
-      return lane_of_[i].empty() ? load_text(load) : lane_of_[i];
+      return lane_of_[i].empty() ? shifted_load_text(load) : lane_of_[i];
     });
   }
 }

@@ -105,7 +105,8 @@ class CudaPrinter {
   bool is_vector(const passes::Store& store, const passes::Loop& loop) const;
   bool is_vector(const passes::Instruction& load, const passes::Loop& loop) const;
   std::string load_text(const passes::Instruction& load);
-  /// Declares the values needed for the addresses of whole vectors.
+  std::string shifted_load_text(const passes::Instruction& load);
+  /// Declares the values needed for the addresses and guards of whole vectors.
   void vector_addresses(const std::vector<int>& wanted, const passes::Loop& loop);
   /// Prints loads of whole vectors before the loop over vector lanes.
   void vector_loads(const std::vector<int>& wanted, const passes::Loop& loop,

@@ -8,6 +8,7 @@
 
 #include "passes/groups/node_orders.h"
 #include "passes/groups/per_element.h"
+#include "passes/groups/rotation.h"
 #include "passes/plan/families.h"
 
 namespace heddle::passes {
@@ -16,8 +17,15 @@ namespace {
 
 /// The value below a chain of views.
 ValueId viewed(const Graph& graph, ValueId value) {
-  while (ir::is_view(graph.op(value))) value = graph.operands(value)[0];
-  return value;
+  for (;;) {
+    if (const std::optional<Rotation> rotation = rotation_of(graph, value)) {
+      value = rotation->array;
+    } else if (ir::is_view(graph.op(value))) {
+      value = graph.operands(value)[0];
+    } else {
+      return value;
+    }
+  }
 }
 
 /// Whether a kernel can compute the op element by element, whatever else it contains.

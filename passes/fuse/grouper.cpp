@@ -7,6 +7,7 @@
 #include "passes/calls/lowering.h"
 #include "passes/groups/index_maps.h"
 #include "passes/groups/per_element.h"
+#include "passes/groups/rotation.h"
 #include "passes/groups/small_reductions.h"
 #include "passes/plan/families.h"
 
@@ -18,7 +19,7 @@ void Grouper::visit(ValueId node) {
   for (const Access& access : accesses_[index_of(node)]) {
     Group& group = result_.groups[access.group];
     const bool joined = !group.members.empty() && group.members.back() == node;
-    if (joined || ir::is_view(op) || op == ir::Op::constant) {
+    if (joined || is_view(node) || op == ir::Op::constant) {
       --group.reads;
     } else if (op != ir::Op::parameter) {
       ++group.loads;
@@ -47,7 +48,7 @@ void Grouper::place(ValueId node) {
   std::vector<std::uint32_t> groups;
   for (const Access& access : accesses) groups.push_back(access.group);
   if (op == ir::Op::constant && !must_store) return;
-  if (ir::is_view(op) && !must_store) {
+  if (is_view(node) && !must_store) {
     if (is_read_across_items(node)) return make_group(node);
     for (const Access& access : accesses) {
       for (const IndexMap& map : access.maps)
@@ -196,6 +197,10 @@ void Grouper::read_operands(ValueId node, std::uint32_t id, const IndexMap& map,
   });
   used_in_inner_loops |= is_element || ir::is_reduction(graph_.op(node));
   const bool in_place = result_.groups[id].in_place && node == result_.groups[id].root;
+  if (const std::optional<Rotation> rotation = rotation_of(graph_, node)) {
+    return read(rotation->array, id, rotated_map(*result_.space, *rotation, map),
+                used_in_inner_loops, limit);
+  }
   const std::optional<std::size_t> source =
       in_place ? std::nullopt : only_source(*result_.space, graph_, node, map);
   for (std::size_t k = 0; k < graph_.operands(node).size(); ++k) {

@@ -16,6 +16,7 @@
 #include "passes/groups/cost.h"
 #include "passes/groups/epilogue.h"
 #include "passes/groups/group.h"
+#include "passes/groups/rotation.h"
 #include "passes/groups/small_reductions.h"
 #include "passes/plan/family.h"
 
@@ -126,6 +127,10 @@ class Grouper {
   bool becomes_row_value(ValueId node, const Group& group, IndexMap map);
   bool is_disabled(std::string_view name) const {
     return std::ranges::find(options_.disabled, name) != options_.disabled.end();
+  }
+  /// Whether reading the node is reading another value at other positions.
+  bool is_view(ValueId node) const {
+    return ir::is_view(graph_.op(node)) || rotation_of(graph_, node);
   }
   bool updates_in_place(ValueId node) const { return in_place_.updates[index_of(node)]; }
   bool is_stored_before(ValueId node) const { return in_place_.stored_before[index_of(node)]; }

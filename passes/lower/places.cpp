@@ -7,6 +7,7 @@
 
 #include "passes/groups/index_maps.h"
 #include "passes/groups/per_element.h"
+#include "passes/groups/rotation.h"
 
 namespace heddle::passes {
 
@@ -45,9 +46,7 @@ std::uint32_t Places::add_root(ValueId node, const IndexMap& map) {
 }
 
 std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
-  while (const std::optional<std::size_t> source = source_of(node, map)) {
-    map = operand_map(space_, graph_, node, *source, map);
-    node = graph_.operands(node)[*source];
+  while (read_through_view(node, map)) {
   }
   // Values that addresses and guards depend on come before the value instance that uses them.
   std::vector<std::uint32_t> indices;
@@ -79,6 +78,20 @@ std::uint32_t Places::find_or_add(ValueId node, IndexMap map) {
   places_.push_back(std::move(place));
   place_ids_.emplace(std::move(key), id);
   return id;
+}
+
+bool Places::read_through_view(ValueId& node, IndexMap& map) {
+  const std::optional<Rotation> rotation = is_load(node) ? std::nullopt : rotation_of(graph_, node);
+  if (rotation) {
+    map = rotated_map(space_, *rotation, map);
+    node = rotation->array;
+    return true;
+  }
+  const std::optional<std::size_t> source = source_of(node, map);
+  if (!source) return false;
+  map = operand_map(space_, graph_, node, *source, map);
+  node = graph_.operands(node)[*source];
+  return true;
 }
 
 // Applies to views, and to concatenations and updates of which it is known which operand the

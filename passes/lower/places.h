@@ -71,6 +71,9 @@ class Places {
   };
 
   std::uint32_t find_or_add(ValueId node, IndexMap map);
+  /// Replaces a view, and the index map at which it is read, by its operand and the map of that.
+  /// False if the node is no view.
+  bool read_through_view(ValueId& node, IndexMap& map);
   /// The only operand that gives the value of the node at `map`, without a computation; null if
   /// there is none.
   std::optional<std::size_t> source_of(ValueId node, const IndexMap& map) const;

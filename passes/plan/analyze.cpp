@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "ir/types/capabilities.h"
 #include "passes/plan/launch.h"
@@ -300,9 +301,10 @@ std::vector<bool> varying_along(const KernelPlan& plan, const Loop& loop) {
 
 std::optional<Dim> step_along(const KernelPlan& plan, const Instruction& load, const Loop& loop) {
   if (plan.space->nested(load.address, loop.atom)) return std::nullopt;
-  if (!load.arguments.empty()) {
+  const std::span<const int> in_address = std::span(load.arguments).subspan(load.guarded ? 1 : 0);
+  if (!in_address.empty()) {
     const std::vector<bool> varying = varying_along(plan, loop);
-    if (std::ranges::any_of(load.arguments, [&](int argument) { return varying[argument]; }))
+    if (std::ranges::any_of(in_address, [&](int argument) { return varying[argument]; }))
       return std::nullopt;
   }
   return plan.space->coefficient(load.address, loop.atom);
@@ -332,10 +334,42 @@ int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Ind
   return widest_of(operand, address, loop, step_along(plan, address, loop), limit);
 }
 
+namespace {
+
+/// Whether an index is less than `bound` for all elements of an aligned vector, or for none.
+bool is_split_between_vectors(const Index& index, const Loop& loop, const Dim& bound, int width) {
+  return (bound - index.offset).divisible_by(width) &&
+         std::ranges::all_of(index.terms, [&](const IndexTerm& term) {
+           return term.atom == loop.atom ? term.coefficient == Dim(1)
+                                         : term.coefficient.divisible_by(width);
+         });
+}
+
+/// Whether a condition is the same for all elements of an aligned vector along the loop.
+bool is_same_in_vectors(const KernelPlan& plan, int condition, const Loop& loop, int width,
+                        const std::vector<bool>& varying) {
+  if (width == 1 || !varying[condition]) return true;
+  const Instruction& one = plan.body[condition];
+  if (one.kind == Instruction::Kind::apply) {
+    return std::ranges::all_of(one.arguments, [&](int argument) {
+      return is_same_in_vectors(plan, argument, loop, width, varying);
+    });
+  }
+  return one.kind == Instruction::Kind::within && one.step == Dim(1) &&
+         !plan.space->nested(one.address, loop.atom) && !plan.space->is_by_value(one.address) &&
+         is_split_between_vectors(one.address, loop, one.begin, width) &&
+         is_split_between_vectors(one.address, loop, one.end, width);
+}
+
+}  // namespace
+
 int vector_width(const KernelPlan& plan, const Instruction& load, const Loop& loop, int limit) {
-  if (load.guarded) return 1;
-  return widest_of(plan.operands[load.operand], load.address, loop, step_along(plan, load, loop),
-                   limit);
+  int width = widest_of(plan.operands[load.operand], load.address, loop,
+                        step_along(plan, load, loop), limit);
+  if (!load.guarded || width == 1) return width;
+  const std::vector<bool> varying = varying_along(plan, loop);
+  while (!is_same_in_vectors(plan, load.arguments[0], loop, width, varying)) width /= 2;
+  return width;
 }
 
 std::string describe(const KernelPlan& plan) {

@@ -40,7 +40,7 @@ Dim elements_of(const KernelPlan& plan);
 /// remainder.
 std::optional<Dim> step_along(const KernelPlan& plan, const Index& address, const Loop& loop);
 /// As above, for a load, whose address may contain values. Values that do not change along the loop
-/// do not affect the stride.
+/// do not affect the stride, nor does a guard.
 std::optional<Dim> step_along(const KernelPlan& plan, const Instruction& load, const Loop& loop);
 /// For each instruction, whether its value may differ between iterations of the loop.
 std::vector<bool> varying_along(const KernelPlan& plan, const Loop& loop);
@@ -48,7 +48,7 @@ std::vector<bool> varying_along(const KernelPlan& plan, const Loop& loop);
 /// one element and the rest of the address is a multiple of the width.
 int vector_width(const KernelPlan& plan, const KernelOperand& operand, const Index& address,
                  const Loop& loop, int limit);
-/// As above, for a load; 1 if it is guarded.
+/// As above, for a load. All elements of a vector have the same guard.
 int vector_width(const KernelPlan& plan, const Instruction& load, const Loop& loop, int limit);
 /// A name built from the ops that are computed, most expensive first, and the result's dtype.
 std::string describe(const KernelPlan& plan);

@@ -4,6 +4,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/shifted_loads.h"
 
 namespace heddle::passes {
 
@@ -94,6 +95,7 @@ void decide_details(KernelPlan& plan, const ir::Target& target) {
   }
   const bool rows = plan.mapping == Mapping::rows, columns = plan.mapping == Mapping::columns;
   if (rows || columns) choose_divisors(plan);
+  share_shifted_vectors(plan);
   if (plan.held > 0) {
     const bool across = columns || plan.mapping == Mapping::scan_columns || plan.inner.empty();
     choose_held_loads(plan, across ? plan.outer.back() : plan.inner.back());

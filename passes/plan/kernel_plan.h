@@ -93,7 +93,10 @@ struct Instruction {
   bool element = false;  ///< depends on inner loops
 
   /// Set by decide_details().
-  bool held = false;     ///< a load whose values a thread keeps in registers (KernelPlan::held)
+  bool held = false;  ///< a load whose values a thread keeps in registers (KernelPlan::held)
+  /// A load whose elements are those of another load's vector, `shift` later, as far as these are
+  /// in the vector: the instruction of that load, or -1.
+  int shifted_from = -1, shift = 0;
   bool divisor = false;  ///< elements are divided by it; its inverse is computed once for each row
 
   static Instruction of(Kind kind, DType dtype) {

@@ -205,6 +205,8 @@ class PlanText {
       case Instruction::Kind::load:
         what = fmt::format("load p{}[{}]{}", one.operand, index(one.address),
                            one.guarded ? fmt::format(" if v{}", one.arguments[0]) : "");
+        if (one.shifted_from >= 0)
+          what += fmt::format(", v{} shifted by {}", one.shifted_from, one.shift);
         break;
       case Instruction::Kind::constant:
         what = "constant " + ir::literal_text(one.dtype, one.bits);

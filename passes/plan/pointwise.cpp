@@ -176,10 +176,10 @@ void unroll(KernelPlan& plan, const ir::Target& target) {
   int loads = 0;
   for (const Instruction& load : plan.body) {
     if (load.kind != Instruction::Kind::load) continue;
-    loads += std::ranges::all_of(plan.outer, [&](const Loop& loop) {
-      const auto step = step_along(plan, load, loop);
-      return !step || !(*step == Dim(0));
-    });
+    loads += load.guarded || std::ranges::all_of(plan.outer, [&](const Loop& loop) {
+               const auto step = step_along(plan, load, loop);
+               return !step || !(*step == Dim(0));
+             });
   }
   const bool shares = std::ranges::any_of(plan.body, [](const Instruction& instruction) {
     return instruction.kind == Instruction::Kind::load ||
@@ -195,6 +195,18 @@ void unroll(KernelPlan& plan, const ir::Target& target) {
              std::int64_t{8} * 2048 * std::max(1, target.multiprocessors)) {
     plan.unroll *= 2;
   }
+}
+
+/// Pieces begin and end at any element. If narrower vectors do not go across their ends, they are
+/// better than loads of single elements.
+int width_of_pieces(const KernelPlan& plan, int width) {
+  int narrowest = width;
+  for (const Instruction& load : plan.body) {
+    if (load.kind != Instruction::Kind::load || !load.guarded) continue;
+    const int own = vector_width(plan, load, plan.outer.back(), width);
+    if (own > 1) narrowest = std::min(narrowest, own);
+  }
+  return narrowest;
 }
 
 }  // namespace
@@ -222,7 +234,7 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   // a tail instead.
   while (width > 1 && plan.outer.size() > 1 && !last.extent.divisible_by(width)) width /= 2;
   while (width > 1 && width * slots_of(plan) > most_slots) width /= 2;
-  plan.vector = width;
+  plan.vector = width_of_pieces(plan, width);
   share_loads(plan, target);
   if (plan.held == 0) unroll(plan, target);
   return true;
