@@ -262,7 +262,8 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     case Instruction::Kind::user:
       return user_call(instruction);
     case Instruction::Kind::reduced:
-      return fmt::format("R{0}::finish(t{0})", instruction.reduction);
+      return fmt::format("R{0}::{1}(t{0})", instruction.reduction,
+                         instruction.part == passes::StatePart::reference ? "reference" : "finish");
     case Instruction::Kind::scanned:
       return fmt::format("R{0}::finish(c{0})", instruction.reduction);
     case Instruction::Kind::looped:
@@ -377,6 +378,11 @@ void Body::declare_reductions() {
     std::string combines = fmt::format("op::{}::{}<{}{}>", reduction.scan ? "scan" : "reduce",
                                        ir::info(reduction.op).name, type(reduction.dtype),
                                        own_places ? ", Index" : "");
+    if (reduction.about == passes::SumAbout::greatest) {
+      need("exp_sum");
+      combines =
+          fmt::format("op::reduce::exp_sum<{}, {}>", type(reduction.dtype), reduction.compensated);
+    }
     if (reduction.begins >= 0) {
       need("scan_segmented");
       combines = fmt::format("op::scan::Segmented<{}>", combines);

@@ -454,6 +454,8 @@ void CudaPrinter::combine_states(int stage, const std::string& position) {
     if (tracks_index(reduction)) {
       out_.line("w{0}[{1}] = R{0}::next<Index>(w{0}[{1}], v{2}, {3});", i, lane(), reduction.value,
                 position);
+    } else if (reduction.value >= 0 && reduction.about != passes::SumAbout::nothing) {
+      out_.line("a{0}[{1}] = R{0}::next(a{0}[{1}], v{2});", i, lane(), reduction.value);
     } else if (reduction.value >= 0) {
       out_.line("a{0}[{1}] = R{0}::combine(a{0}[{1}], R{0}::lift(v{2}, {3}));", i, lane(),
                 reduction.value, position);

@@ -31,6 +31,7 @@
 #include "passes/plan/long_sum.h"
 #include "passes/plan/shared_iterations.h"
 #include "passes/plan/split.h"
+#include "passes/plan/sums_about.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -309,6 +310,7 @@ void Builder::add_loops(KernelPlan plan, const Group& group) {
     assign_stages(plan);
   };
   arrange_loops();
+  sum_in_one_pass(plan, space, options_.target);
   if (share_iterations(plan, space, options_.target)) arrange_loops();
   const auto all = families();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -349,7 +351,10 @@ Parameter counter_parameter() {
 
 void Builder::add_kernel(KernelPlan plan) {
   plan.index_bits = index_bits(plan);
-  if (ir::capabilities_of(options_.target).blocks) plan.folding = folding_of(plan);
+  if (ir::capabilities_of(options_.target).blocks) {
+    plan.folding = folding_of(plan);
+    compensate_exponentials(plan);
+  }
   decide_details(plan, options_.target);
   plan.name = describe(plan);
   KernelStep step = launch_shape(plan, options_.target);

@@ -43,6 +43,16 @@ struct KernelOperand {
 /// Marks the operands at these positions (at least two) as sharing memory.
 void share_memory(std::vector<KernelOperand>& operands, const std::vector<std::size_t>& positions);
 
+/// Sums of functions of x - r, where x is the value that is reduced, and r is found in the same
+/// pass.
+enum class SumAbout : std::uint8_t {
+  nothing,
+  greatest  ///< of exp(x - r); r follows the greatest x (codegen/device/exp_sum.h)
+};
+
+/// A number of the state of such a sum: the sum, or r.
+enum class StatePart : std::uint8_t { result, reference };
+
 /// A scalar value of the kernel's body, computed once for each iteration of the loops that it
 /// depends on.
 struct Instruction {
@@ -80,10 +90,11 @@ struct Instruction {
   ir::ElementBits bits;
   std::uint32_t scalar = 0;
   int reduction = -1;
-  int loop = -1;         ///< index into KernelPlan::element_loops
-  int carry = -1;        ///< of this loop
-  int step_of = -1;      ///< the element loop whose steps compute it, or -1
-  ir::CallRef function;  ///< the user.map call
+  StatePart part = StatePart::result;  ///< reduced: which number of the state
+  int loop = -1;                       ///< index into KernelPlan::element_loops
+  int carry = -1;                      ///< of this loop
+  int step_of = -1;                    ///< the element loop whose steps compute it, or -1
+  ir::CallRef function;                ///< the user.map call
   ir::Shape extents;
   ValueId source{};  ///< the node that it computes, for source locations and explain
 
@@ -113,7 +124,9 @@ struct Reduction {
   DType dtype = DType::f32;    ///< dtype of the operand
   int value = -1;              ///< instruction that is reduced; -1 if states come from `partials`
   bool along_columns = false;  ///< ir::reduces_columns
-  int begins = -1;             ///< scan: instruction that is true where the scan restarts, or -1
+  SumAbout about = SumAbout::nothing;
+  bool compensated = false;  ///< a sum of many exponentials, with its rounding errors
+  int begins = -1;           ///< scan: instruction that is true where the scan restarts, or -1
   /// Instructions with the begin and the end of the row's segment, over which the inner loop runs;
   /// -1 if it runs over all of its extent. The reductions of a kernel have the same segments.
   int first = -1, last = -1;

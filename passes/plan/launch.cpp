@@ -302,6 +302,7 @@ LookBackBytes look_back_bytes(const KernelPlan& plan) {
 }
 
 std::size_t state_bytes(const Reduction& reduction) {
+  if (reduction.about == SumAbout::greatest) return 3 * size_of(reduction.dtype);
   return ir::reduction_state_bytes(reduction.op, reduction.dtype, reduction.begins >= 0);
 }
 

@@ -42,7 +42,7 @@ int roundings_allowed(std::int64_t elements) { return 4 * log2_floor(elements); 
 }  // namespace
 
 bool is_rounded_sum(const Reduction& reduction) {
-  return reduction.op == ir::Op::sum && !reduction.scan &&
+  return reduction.op == ir::Op::sum && !reduction.scan && reduction.about == SumAbout::nothing &&
          (is_floating(reduction.dtype) || is_complex(reduction.dtype));
 }
 
@@ -72,6 +72,18 @@ Folding folding_of(const KernelPlan& plan) {
   const int part = longest_run(keeps_as_added);
   if (keeps_as_added(part)) return {part, false};
   return {run, true};
+}
+
+void compensate_exponentials(KernelPlan& plan) {
+  constexpr std::int64_t for_scaling = 16;  // roundings, when references differ
+  const Tree tree = tree_of(plan);
+  const Dim inner = iterations(plan.inner);
+  const std::int64_t elements = inner.is_constant() ? ceil_divide(inner.constant(), plan.split) : 0;
+  const bool is_short =
+      elements > 0 &&
+      ceil_divide(elements, tree.width) + tree.depth + for_scaling <= roundings_allowed(elements);
+  for (Reduction& reduction : plan.reductions)
+    reduction.compensated = reduction.about == SumAbout::greatest && !is_short;
 }
 
 }  // namespace heddle::passes

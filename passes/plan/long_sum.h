@@ -11,4 +11,7 @@ bool is_rounded_sum(const Reduction& reduction);
 /// sum|x|: none, plain or compensated.
 Folding folding_of(const KernelPlan& plan);
 
+/// Compensates sums of exponentials in which one thread adds more elements than this bound allows.
+void compensate_exponentials(KernelPlan& plan);
+
 }  // namespace heddle::passes

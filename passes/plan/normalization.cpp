@@ -5,6 +5,7 @@
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/sums_about.h"
 #include "passes/plan/walk.h"
 
 namespace heddle::passes {
@@ -144,6 +145,13 @@ void schedule_held_columns(KernelPlan& plan, std::int64_t row, const ir::Target&
 
 }  // namespace
 
+std::int64_t elements_held(std::int64_t element_bytes, bool contiguous, const ir::Target& target) {
+  const std::int64_t width =
+      contiguous ? 1 : std::max<std::int64_t>(1, least_column_bytes / element_bytes);
+  return std::max(contiguous ? elements_a_block(element_bytes, target) : 0,
+                  elements_a_cluster(element_bytes, target) / width);
+}
+
 Verdict Normalization::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                               const ir::Target& target) const {
   if (ir::is_scan(graph.op(candidate.node))) return Verdict::no("a reduction kernel cannot scan");
@@ -166,13 +174,12 @@ Verdict Normalization::extend(const Graph& graph, const Group& group, const Cand
     }
     return within_limits(graph, group, candidate, target);
   }
+  if (only_centres_sums(graph, group, candidate.node))
+    return within_limits(graph, group, candidate, target);
   if (!row.is_constant())
     return Verdict::no("a row of " + row.to_string() + " elements may not fit in a block");
   const auto bytes = static_cast<std::int64_t>(size_of(graph.dtype(reduced)));
-  const std::int64_t width =
-      candidate.contiguous ? 1 : std::max<std::int64_t>(1, least_column_bytes / bytes);
-  const std::int64_t most = std::max(candidate.contiguous ? elements_a_block(bytes, target) : 0,
-                                     elements_a_cluster(bytes, target) / width);
+  const std::int64_t most = elements_held(bytes, candidate.contiguous, target);
   if (row.constant() > most) {
     return Verdict::no((candidate.contiguous ? "a row of " : "a column of ") + row.to_string() +
                        " elements, at most " + std::to_string(most));
@@ -186,6 +193,7 @@ bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
     schedule_host_rows(plan, false);
     return true;
   }
+  if (plan.stages == 1) return ReductionFamily::schedule(plan, target);
   const Dim row = iterations(plan.inner);
   if (!row.is_constant()) return false;
   const auto fits = [&] {

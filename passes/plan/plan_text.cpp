@@ -32,14 +32,14 @@ class PlanText {
     for (std::size_t i = 0; i < plan_.body.size(); ++i) instruction(i);
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
       const Reduction& reduction = plan_.reductions[i];
-      text_ += fmt::format("  t{} = {} {}{}{} stage {}\n", i, ir::info(reduction.op).name,
-                           reduction.value >= 0 ? fmt::format("v{}", reduction.value)
-                                                : fmt::format("p{}", reduction.partials),
-                           reduction.begins >= 0 ? fmt::format(", v{}", reduction.begins) : "",
-                           reduction.first >= 0
-                               ? fmt::format(" over v{} .. v{}", reduction.first, reduction.last)
+      text_ += fmt::format(
+          "  t{} = {}{} {}{}{} stage {}\n", i, ir::info(reduction.op).name, about(reduction),
+          reduction.value >= 0 ? fmt::format("v{}", reduction.value)
+                               : fmt::format("p{}", reduction.partials),
+          reduction.begins >= 0 ? fmt::format(", v{}", reduction.begins) : "",
+          reduction.first >= 0 ? fmt::format(" over v{} .. v{}", reduction.first, reduction.last)
                                : "",
-                           reduction.stage);
+          reduction.stage);
     }
     for (const Store& store : plan_.stores) {
       text_ += fmt::format("  store p{}[{}] = v{}{}\n", store.operand, index(store.address),
@@ -184,6 +184,11 @@ class PlanText {
     return names_[id] = std::move(name);
   }
 
+  static const char* about(const Reduction& reduction) {
+    if (reduction.about == SumAbout::nothing) return "";
+    return reduction.compensated ? " of exponentials, compensated, of" : " of exponentials of";
+  }
+
   std::string index(const Index& index) {
     std::string text;
     for (const IndexTerm& term : index.terms) {
@@ -248,7 +253,8 @@ class PlanText {
         break;
       case Instruction::Kind::reduced:
       case Instruction::Kind::scanned:
-        what = fmt::format("t{}", one.reduction);
+        what = fmt::format("{}t{}", one.part == StatePart::reference ? "reference of " : "",
+                           one.reduction);
         break;
       case Instruction::Kind::loop:
         what = loop(plan_.element_loops[static_cast<std::size_t>(one.loop)]);

@@ -173,8 +173,10 @@ bool share_one_loop(KernelPlan& plan, IndexSpace& space, bool small, const ir::T
 }  // namespace
 
 bool share_iterations(KernelPlan& plan, IndexSpace& space, const ir::Target& target) {
+  const auto is_about = [](const Reduction& one) { return one.about != SumAbout::nothing; };
   const bool reduces = plan.stages == 1 && !plan.inner.empty() && segmented(plan) == nullptr &&
                        std::ranges::none_of(plan.reductions, &Reduction::scan) &&
+                       std::ranges::none_of(plan.reductions, is_about) &&
                        std::ranges::none_of(plan.stores, &Store::element);
   if (!ir::capabilities_of(target).blocks || !reduces || !plan.element_loops.empty()) return false;
   bool changed = false;
