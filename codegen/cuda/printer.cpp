@@ -5,6 +5,7 @@
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/long_sum.h"
+#include "passes/plan/skewed_rows.h"
 
 namespace heddle::codegen {
 
@@ -155,6 +156,7 @@ bool CudaPrinter::is_vector(const Store& store, const Loop& loop) const {
 }
 
 bool CudaPrinter::is_vector(const Instruction& load, const Loop& loop) const {
+  if (plan_.skewed >= 0) return passes::is_aligned_in_skewed_rows(plan_, load);
   return plan_.vector > 1 && load.kind == Instruction::Kind::load &&
          passes::vector_width(plan_, load, loop, plan_.vector) == plan_.vector;
 }
@@ -234,7 +236,10 @@ void CudaPrinter::open_lanes(const Loop& loop, bool clamp) {
   out_.line("const Index first = {};", name);
   out_.directive("#pragma unroll");
   out_.open("for (int k = 0; k < {}; ++k)", plan_.vector);
-  if (clamp) {
+  if (clamp && plan_.skewed >= 0) {
+    out_.line("const Index {0} = first + k < 0 ? 0 : first + k < {1} ? first + k : {1} - 1;", name,
+              extent);
+  } else if (clamp) {
     out_.line("const Index {} = first + k < {} ? first + k : {} - 1;", name, extent, extent);
   } else {
     out_.line("const Index {} = first + k;", name);

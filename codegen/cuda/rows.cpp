@@ -2,6 +2,7 @@
 
 #include "codegen/cuda/printer.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/skewed_rows.h"
 
 namespace heddle::codegen {
 
@@ -68,6 +69,11 @@ void CudaPrinter::one_row() {
     out_.line("if (lanes == {} && !is_long) return false;", plan_.threads);
     out_.line("const bool active = is_row && is_long == (lanes == {});", plan_.threads);
     out_.line("const Index end = active ? row_end : begin;");
+  }
+  if (plan_.skewed >= 0) {
+    const Instruction& load = plan_.body[static_cast<std::size_t>(plan_.skewed)];
+    out_.line("const Index skew = ({} + begin) % {};",
+              body_.index(passes::begin_of_row(plan_, load)), plan_.vector);
   }
   if (plan_.held > 0) {
     const Loop& last = plan_.inner.back();
@@ -139,7 +145,10 @@ void CudaPrinter::row_stage(int stage) {
       open_held();
       fold_held(stage);
     } else {
-      open_row_loop(stage, fmt::format("begin + lane * {}", plan_.vector), stride);
+      open_row_loop(
+          stage,
+          fmt::format("begin{} + lane * {}", plan_.skewed >= 0 ? " - skew" : "", plan_.vector),
+          stride);
     }
     row_body(stage);
     close_row_loop(stage);
@@ -176,7 +185,7 @@ void CudaPrinter::row_body(int stage) {
     stores.push_back(&store);
     roots.push_back(store.value);
   }
-  const bool tail = has_tail(last);
+  const bool skewed = plan_.skewed >= 0, tail = skewed || has_tail(last);
   const std::string valid = tail ? "end - r" : "";
   body_.decode(plan_.inner, "r");
   const std::vector<int> wanted = body_.needed_for(roots, true);
@@ -187,7 +196,7 @@ void CudaPrinter::row_body(int stage) {
   declare_stores(stores, last);
   open_lanes(last, tail);
   declare_all(wanted);
-  if (tail) out_.open("if (r + k < end)");
+  if (tail) out_.open("if ({}r + k < end)", skewed ? "r + k >= begin && " : "");
   combine_states(stage, plan_.vector > 1 ? "r + k" : "r");
   if (tail) out_.close();
   lane_stores(stores, last, tail ? "active && r + k < end" : "active");

@@ -299,6 +299,9 @@ struct KernelPlan {
   /// Rows mapping of segments: a row of more elements is left to all threads of its block, after
   /// the other rows. 0: none is.
   std::int64_t long_row = 0;
+  /// Rows mapping: the load to whose vectors in memory a thread's vectors are aligned, wherever a
+  /// row begins (skewed_rows.h); -1 if they are aligned to the begin of the row.
+  int skewed = -1;
   int split = 1;  ///< parts of the inner loops, each run by one block, which stores its
                   ///< states
   /// The least number of elements in a part, a power of two. If nonzero, the host computes the

@@ -84,7 +84,8 @@ class PlanText {
         return fmt::format("tiles along {} edge={} vector={} threads={} i{}", plan_.tile_loop,
                            plan_.tile_edge, plan_.vector, plan_.threads, plan_.index_bits);
       case Mapping::rows:
-        return fmt::format("rows vector={} lanes={} threads={} held={} {}{}{} i{}", plan_.vector,
+        return fmt::format("rows vector={}{} lanes={} threads={} held={} {}{}{} i{}", plan_.vector,
+                           plan_.skewed < 0 ? "" : fmt::format(" aligned as v{}", plan_.skewed),
                            plan_.threads_per_row, plan_.threads, plan_.held, parts(), folds(),
                            plan_.long_row > 0 ? fmt::format(" long={}", plan_.long_row) : "",
                            plan_.index_bits);

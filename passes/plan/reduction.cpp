@@ -7,6 +7,7 @@
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/skewed_rows.h"
 #include "passes/plan/walk.h"
 
 namespace heddle::passes {
@@ -54,6 +55,7 @@ int lanes_of_row(std::int64_t row, std::int64_t rows, int vector) {
 void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.mapping = Mapping::rows;
   plan.vector = widest_access(plan, plan.inner.back(), plan.inner.size() > 1, target);
+  skew_rows(plan, target);
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
   const std::int64_t row = known(iterations(plan.inner), 1 << 20);
   const int lanes = lanes_of_row(row, rows, plan.vector);

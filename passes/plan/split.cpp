@@ -77,6 +77,7 @@ void prune(KernelPlan& plan, IndexSpace& space) {
   plan.body = std::move(body);
   plan.operands = std::move(operands);
   keep_loops(plan, needed, new_body);
+  if (plan.skewed >= 0) plan.skewed = new_body[plan.skewed];
   for (Store& store : plan.stores)
     store.value = new_body[store.value], store.operand = new_operand[store.operand];
   for (Reduction& reduction : plan.reductions) {
@@ -104,6 +105,7 @@ SplitPlans split_plan(const KernelPlan& plan, IndexSpace& space, const std::vect
   if (plan.least_part > 0) combine.parts_of = iterations(plan.inner);
   combine.split = 1;
   combine.vector = 1;
+  combine.skewed = -1;
   combine.mapping = Mapping::rows;
   combine.inner = {{space.new_loop(plan.split), plan.split}};
   std::erase_if(combine.stores, [](const Store& store) { return store.element; });
