@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "codegen/cuda/printer.h"
 #include "passes/plan/analyze.h"
@@ -83,8 +84,10 @@ void CudaPrinter::column_values(int stage) {
   vector_loads(values, last, tail ? body_.extent(last.extent) + " - " + position : "");
   open_lanes(last, tail);
   name_column_values(values);
+  std::set<int> named;  // several values may be parts of one state
   for (const int i : values) {
-    if (const int reduction = plan_.body[i].reduction; reduction >= 0)
+    const int reduction = plan_.body[i].reduction;
+    if (reduction >= 0 && named.insert(reduction).second)
       out_.line("const R{0}::State t{0} = a{0}[{1}];", reduction, lane());
     declare_all({i});
     out_.line("c{}[{}] = v{};", i, lane(), i);

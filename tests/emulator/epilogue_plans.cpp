@@ -138,8 +138,8 @@ TEST_CASE("relu keeps NaN unless approximate results are allowed") {
 
 TEST_CASE("a product with a donated residual writes its result over it") {
   const ir::Graph graph = ir::parse(
-      "func @f(%0: f32[4,4], %1: f32[4,4], %2: f32[4,4]) -> f32[4,4] {\n"
-      "  %3 = call matmul %0, %1 : f32[4,4]\n  %4 = add %3, %2 : f32[4,4]\n  return %4\n}\n");
+      "func @f(%0: f32[40,40], %1: f32[40,40], %2: f32[40,40]) -> f32[40,40] {\n"
+      "  %3 = call matmul %0, %1 : f32[40,40]\n  %4 = add %3, %2 : f32[40,40]\n  return %4\n}\n");
   std::vector<runtime::PrintedProgram> printed;
   printed.push_back(runtime::print_program(graph, {.donated = {true, true, true}}, target()));
   const passes::Program& program = printed[0].program;
@@ -148,9 +148,9 @@ TEST_CASE("a product with a donated residual writes its result over it") {
   const passes::BufferRef residual{passes::BufferRef::Kind::input, 2};
   CHECK(program.steps[0].call()->results[0].buffer == residual);
   EmulatedPrograms programs(std::move(printed));
-  const std::vector<ir::HostArray> inputs = {test::moderate_sample(DType::f32, {4, 4}, 1),
-                                             test::moderate_sample(DType::f32, {4, 4}, 2),
-                                             test::moderate_sample(DType::f32, {4, 4}, 3)};
+  const std::vector<ir::HostArray> inputs = {test::moderate_sample(DType::f32, {40, 40}, 1),
+                                             test::moderate_sample(DType::f32, {40, 40}, 2),
+                                             test::moderate_sample(DType::f32, {40, 40}, 3)};
   for (const bool refuse : {false, true}) {
     const test::Comparison result =
         test::compare(programs.run(0, inputs, {.refuse_epilogues = refuse}),
@@ -158,8 +158,8 @@ TEST_CASE("a product with a donated residual writes its result over it") {
     CHECK_MESSAGE(result.equal, result.message);
   }
   const ir::Graph same = ir::parse(
-      "func @f(%0: f32[4,4], %1: f32[4,4]) -> f32[4,4] {\n"
-      "  %2 = call matmul %0, %1 : f32[4,4]\n  %3 = add %2, %0 : f32[4,4]\n  return %3\n}\n");
+      "func @f(%0: f32[40,40], %1: f32[40,40]) -> f32[40,40] {\n"
+      "  %2 = call matmul %0, %1 : f32[40,40]\n  %3 = add %2, %0 : f32[40,40]\n  return %3\n}\n");
   const passes::Program both =
       runtime::print_program(same, {.donated = {true, true}}, target()).program;
   CHECK(!both.outputs[0].input.has_value());

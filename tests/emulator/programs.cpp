@@ -28,6 +28,14 @@ const std::vector<Case> cases = {
     {"func @columns(%0: f64[n,m]) -> (f64[m], i64[m]) {\n"
      "  %1 = sum %0 axes=[0] : f64[m]\n  %2 = argmin %0 axes=[0] : i64[m]\n  return %1, %2\n}\n",
      {{{5, 3}}, {{100, 64}}, {{1, 1}}}},
+    {"func @both(%0: f32[n,m]) -> (f32[n,m], f32[n,m]) {\n"
+     "  %1 = max %0 axes=[0] keepdims : f32[1,m]\n  %2 = subtract %0, %1 : f32[n,m]\n"
+     "  %3 = exp %2 : f32[n,m]\n  %4 = sum %3 axes=[0] keepdims : f32[1,m]\n"
+     "  %5 = divide %3, %4 : f32[n,m]\n"
+     "  %6 = max %0 axes=[1] keepdims : f32[n,1]\n  %7 = subtract %0, %6 : f32[n,m]\n"
+     "  %8 = exp %7 : f32[n,m]\n  %9 = sum %8 axes=[1] keepdims : f32[n,1]\n"
+     "  %10 = divide %8, %9 : f32[n,m]\n  return %5, %10\n}\n",
+     {{{5, 70}}, {{257, 3}}, {{2, 1025}}}},
     {"func @turned(%0: f16[n,m]) -> f16[m,n] {\n"
      "  %1 = transpose %0 axes=[1,0] : f16[m,n]\n  %2 = negative %1 : f16[m,n]\n"
      "  return %2\n}\n",
