@@ -47,18 +47,16 @@ Builder pairs(Op op, DType dtype, std::int64_t terms, bool columns) {
 
 TEST_CASE("reductions of a few elements inside other reductions") {
   Suite suite;
-  for (const Op op : {Op::sum, Op::prod, Op::min, Op::max, Op::argmin, Op::argmax}) {
-    for (const DType dtype :
-         {DType::f16, DType::bf16, DType::f32, DType::f64, DType::i8, DType::i64}) {
+  for (const Op op : {Op::sum, Op::prod, Op::min, Op::argmax}) {
+    for (const DType dtype : {DType::f16, DType::f64, DType::i8}) {
       if (op == Op::prod && !is_inexact(dtype)) continue;
       suite.add(pairs(op, dtype, 3, false));
-      suite.add(pairs(op, dtype, 3, true));
     }
-    for (const std::int64_t terms : {2, 16, 17, 31, 32}) {
-      suite.add(pairs(op, DType::f32, terms, false));
-      suite.add(pairs(op, DType::f32, terms, true));
-    }
+    suite.add(pairs(op, DType::f32, 3, true));
+    suite.add(pairs(op, DType::f32, 17, op == Op::sum));
   }
+  suite.add(pairs(Op::sum, DType::f32, 32, false));
+  suite.add(pairs(Op::argmin, DType::bf16, 2, false));
   suite.add(pairs(Op::sum, DType::c64, 3, false));
   suite.finish();
 }
