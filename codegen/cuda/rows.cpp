@@ -145,10 +145,12 @@ void CudaPrinter::row_stage(int stage) {
       open_held();
       fold_held(stage);
     } else {
-      open_row_loop(
-          stage,
-          fmt::format("begin{} + lane * {}", plan_.skewed >= 0 ? " - skew" : "", plan_.vector),
-          stride);
+      // A row without elements has none in front of it either.
+      const std::string lanes = fmt::format("lane * {}", plan_.vector);
+      open_row_loop(stage,
+                    plan_.skewed >= 0 ? "begin < end ? begin - skew + " + lanes + " : end"
+                                      : "begin + " + lanes,
+                    stride);
     }
     row_body(stage);
     close_row_loop(stage);

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "heddle/error.h"
+
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
 #include "runtime/base/thread_pool.h"
@@ -87,9 +89,15 @@ NodeRef places_in_host_mask(const NodeRef& mask, const Site& site) {
   auto* const places = static_cast<std::int64_t*>(buffer->pointer());
   runtime::parallel_for(0, length, piece, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t* out = places + firsts[static_cast<std::size_t>(begin / piece)];
+    std::int64_t* const stop = places + firsts[static_cast<std::size_t>(begin / piece) + 1];
+    bool changed = false;
     for_flags(elements, begin, end, [&](std::int64_t first, std::uint64_t flags) {
-      for (; flags != 0; flags &= flags - 1) *out++ = first + std::countr_zero(flags) / 8;
+      for (; flags != 0 && out != stop; flags &= flags - 1)
+        *out++ = first + std::countr_zero(flags) / 8;
+      changed = changed || flags != 0;
     });
+    if (changed || out != stop)
+      throw ValueError(at("a mask was written by another thread while it was read", site));
   });
   return array_node({type, std::move(buffer), 0});
 }

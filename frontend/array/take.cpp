@@ -138,12 +138,12 @@ std::vector<NodeRef> frontend::nonzero_indices(std::string_view op, const NodeRe
   refuse_in_trace(op, site);
   const OpRecorder on{site};
   const NodeRef flags = on.cast(mask, DType::boolean);
-  const NodeRef flat = on.flat(flags);
   NodeRef positions = on.places(0);
   if (is_in_host_memory(flags)) {
     const Array computed = Access::make(flags);
     positions = places_in_host_mask(evaluated_node(computed, std::string(op).c_str(), site), site);
-  } else if (!(flat->shape[0] == ir::Dim(0))) {
+  } else if (!(ir::element_count(flags->shape) == ir::Dim(0))) {
+    const NodeRef flat = on.flat(flags);
     const ir::Dim length = flat->shape[0];
     const bool is_short =
         length.is_constant() && length.constant() <= std::numeric_limits<std::int32_t>::max();

@@ -79,11 +79,12 @@ bool is_back_at_anchor(const Anchor& anchor, const Recorder& recorder) {
 struct Irregular {
   std::uint64_t strayed = 0;      ///< evaluations in a row that made a program, out of patience
   std::uint64_t same = 0;         ///< evaluations in a row that ran one program
+  std::uint64_t made = 0;         ///< evaluations in a row that made a program
   const void* program = nullptr;  ///< the last one
 };
-/// So often a statement must stray before it is evaluated each time, and so often run one program
-/// before it no longer is.
-constexpr std::uint64_t strays = 3, repeats = 16;
+/// So often a statement must stray before it is evaluated each time, and so often run one program,
+/// or make a new one, before it no longer is.
+constexpr std::uint64_t strays = 3, repeats = 16, novelties = 512;
 
 /// The positions at which this thread has evaluated automatically since it was last asked for a
 /// value. The same work after the same request is then evaluated at the same positions. In a loop,
@@ -203,7 +204,8 @@ void learn(Policy& policy, const Evaluated& ran) {
   }
   known->same = ran.program == known->program ? known->same + 1 : 0;
   known->program = ran.program;
-  if (known->same >= repeats) policy.irregular.erase(policy.statement);
+  known->made = ran.made ? known->made + 1 : 0;
+  if (known->same >= repeats || known->made >= novelties) policy.irregular.erase(policy.statement);
 }
 
 bool evaluation_due(Recorder& recorder, Policy& policy, const Node* value, bool assigned) {

@@ -71,8 +71,8 @@ bool is_tiny(const Graph& graph, ValueId matrix) {
 
 /// Whether a generated kernel reads as little as the library and is faster: a product with a vector
 /// is a sum, and an outer product is a multiplication, which fuse with the ops around them. So does
-/// a product with a tiny matrix. Otherwise tests only for extents of 1, so that a program with
-/// symbols for other extents decides in the same way.
+/// a product with a tiny matrix; where its extents are symbols, the library multiplies. Otherwise
+/// tests only for extents of 1, so that a program with symbols for other extents decides alike.
 bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& target) {
   const auto is_one = [&](ValueId value, std::size_t from_end) {
     const Shape& shape = graph.shape(value);

@@ -31,35 +31,40 @@ bool Grouper::try_join(ValueId node, std::uint32_t id, bool stored) {
     cut(node, id, "pointwise", "a search reads it from memory");
     return false;
   }
-  std::optional<Candidate> joined;
-  for (const bool unrolled : {false, true}) {
-    if (unrolled && !unrolls(node)) break;
-    std::string nearest = "generic", why;
-    joined = candidate(node, id, unrolled, why);
-    if (joined && is_better_unrolled(result_.groups[id], *joined)) continue;
-    if (joined) joined->stored = stored;
-    if (joined && accepts(id, *joined, nearest, why)) break;
-    joined.reset();
-    if (!unrolled) family = nearest, reason = why;
-  }
-  if (!joined) {
-    cut(node, id, family, reason);
-    return false;
-  }
-  add_member(id, *joined);
-  return true;
+  family = "generic";
+  std::optional<Candidate> loop = candidate(node, id, false, reason);
+  const auto joins = [&](std::optional<Candidate> joined, std::string& nearest, std::string& why) {
+    if (!joined) return false;
+    joined->stored = stored;
+    if (!accepts(id, *joined, nearest, why)) return false;
+    add_member(id, *joined);
+    return true;
+  };
+  const auto joins_unrolled = [&] {
+    std::string nearest, why;  // the loop's are told
+    return unrolls(node) && joins(candidate(node, id, true, why), nearest, why);
+  };
+  const bool unrolled_first = loop && is_better_unrolled(result_.groups[id], *loop);
+  if (unrolled_first && joins_unrolled()) return true;
+  if (joins(std::move(loop), family, reason)) return true;
+  if (!unrolled_first && joins_unrolled()) return true;
+  cut(node, id, family, reason);
+  return false;
 }
 
 bool Grouper::unrolls(ValueId node) const {
   return can_unroll(graph_, node) && !is_disabled("small_reductions");
 }
 
-// Few rows of a reduction along columns leave most threads of a block idle.
+// Few rows of a reduction along columns leave most threads of a block idle. What is computed for
+// each row would be there once for each of them.
 bool Grouper::is_better_unrolled(const Group& group, const Candidate& candidate) const {
-  constexpr std::int64_t few = 16;
-  return !candidate.unrolled && unrolls(candidate.node) && group.inner.empty() &&
-         candidate.new_outer.size() == group.outer.size() && candidate.columnwise &&
-         !candidate.contiguous && row_elements(graph_, candidate.node) <= few;
+  constexpr std::int64_t few = 16, short_text = 64;
+  if (candidate.unrolled || !unrolls(candidate.node)) return false;
+  const std::int64_t rows = row_elements(graph_, candidate.node);
+  return group.inner.empty() && candidate.new_outer.size() == group.outer.size() &&
+         candidate.columnwise && !candidate.contiguous && rows <= few &&
+         rows * (1 + operations_behind(graph_, candidate.node, short_text)) <= short_text;
 }
 
 bool Grouper::accepts(std::uint32_t id, const Candidate& candidate, std::string& family,

@@ -1,5 +1,8 @@
 #include "passes/groups/small_reductions.h"
 
+#include <set>
+#include <vector>
+
 #include "passes/groups/per_element.h"
 
 namespace heddle::passes {
@@ -28,6 +31,23 @@ bool can_unroll(const ir::Graph& graph, ir::ValueId node) {
 
 std::int64_t row_elements(const ir::Graph& graph, ir::ValueId reduction) {
   return row_extent(graph, reduction).constant();
+}
+
+std::int64_t operations_behind(const ir::Graph& graph, ir::ValueId reduction, std::int64_t most) {
+  std::int64_t count = 0;
+  std::vector<ir::ValueId> ahead = {graph.operands(reduction)[0]};
+  std::set<ir::ValueId> seen(ahead.begin(), ahead.end());
+  while (!ahead.empty() && count < most) {
+    const ir::ValueId value = ahead.back();
+    ahead.pop_back();
+    const bool is_view = ir::is_view(graph.op(value));
+    if (!is_view && !ir::is_elementwise(graph.op(value))) continue;
+    if (!is_view) ++count;
+    for (const ir::ValueId operand : graph.operands(value)) {
+      if (seen.insert(operand).second) ahead.push_back(operand);
+    }
+  }
+  return count;
 }
 
 }  // namespace heddle::passes

@@ -20,4 +20,8 @@ bool can_unroll(const ir::Graph& graph, ir::ValueId node);
 /// The number of elements of a row. It must be constant.
 std::int64_t row_elements(const ir::Graph& graph, ir::ValueId reduction);
 
+/// The number of operations from which the elements of a reduction are computed, up to other
+/// reductions, calls and the like; counts no further than `most`.
+std::int64_t operations_behind(const ir::Graph& graph, ir::ValueId reduction, std::int64_t most);
+
 }  // namespace heddle::passes

@@ -46,10 +46,14 @@ std::optional<std::int64_t> shift_from(const KernelPlan& plan, const Index& addr
   const std::optional<std::int64_t> shift =
       distance(straight ? straight->address : address, vector);
   if (!shift || !straight) return shift;
+  // A loop over several rows: a vector must not contain elements of two of them.
+  if (!straight->extent.is_constant() ||
+      (plan.space->nested(straight->index, loop.atom) &&
+       straight->extent.constant() % plan.vector != 0))
+    return std::nullopt;
   Index index = straight->index;
   index.offset = index.offset - Dim(*shift);
-  if (!straight->extent.is_constant() || !plan.space->in_range(index, straight->extent))
-    return std::nullopt;
+  if (!plan.space->in_range(index, straight->extent)) return std::nullopt;
   const std::int64_t around = *shift - straight->extent.constant();
   return std::abs(around) < std::abs(*shift) ? around : *shift;
 }

@@ -32,6 +32,17 @@ bool only_used_by(const Graph& graph, const Group& group, ValueId value, ir::Op 
          });
 }
 
+/// Whether a number of a row depends on reductions of the row only through the maximum of x.
+bool is_of_maximum(const KernelPlan& plan, int number, int x) {
+  const Instruction& one = plan.body[number];
+  if (one.reduction >= 0) {
+    const Reduction& reduction = plan.reductions[static_cast<std::size_t>(one.reduction)];
+    return reduction.op == ir::Op::max && reduction.value == x;
+  }
+  return std::ranges::all_of(one.arguments,
+                             [&](int argument) { return is_of_maximum(plan, argument, x); });
+}
+
 /// A sum of exp(x - m), where m is one number for the row: instructions.
 struct About {
   int x, m;
@@ -52,6 +63,7 @@ std::optional<About> about(const KernelPlan& plan, const Reduction& reduction) {
   const std::vector<int>& difference = plan.body[exponent].arguments;
   const Instruction &x = plan.body[difference[0]], &m = plan.body[difference[1]];
   if (m.element || !x.element || x.stage >= m.stage) return std::nullopt;
+  if (!is_of_maximum(plan, difference[1], difference[0])) return std::nullopt;
   return About{difference[0], difference[1]};
 }
 
@@ -121,6 +133,7 @@ bool are_held(const KernelPlan& plan, const ir::Target& target) {
 }  // namespace
 
 bool only_centres_sums(const Graph& graph, const Group& group, ValueId reduction) {
+  if (graph.op(reduction) != ir::Op::max) return false;
   std::vector<ValueId> of_row = {reduction};
   const auto is_of_row = [&](ValueId value) {
     return std::ranges::find(of_row, below_views(graph, value)) != of_row.end();

@@ -12,7 +12,7 @@ namespace heddle::passes {
 /// blocks cannot hold the row, a GPU computes them in the pass that computes m, relative to a
 /// number r that it has then (SumAbout).
 
-/// Whether a reduction whose result is used in the rows of the group is only used there as the m of
+/// Whether a maximum whose result is used in the rows of the group is only used there as the m of
 /// such sums.
 bool only_centres_sums(const Graph& graph, const Group& group, ValueId reduction);
 
