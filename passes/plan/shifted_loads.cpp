@@ -47,9 +47,8 @@ std::optional<std::int64_t> shift_from(const KernelPlan& plan, const Index& addr
       distance(straight ? straight->address : address, vector);
   if (!shift || !straight) return shift;
   // A loop over several rows: a vector must not contain elements of two of them.
-  if (!straight->extent.is_constant() ||
-      (plan.space->nested(straight->index, loop.atom) &&
-       straight->extent.constant() % plan.vector != 0))
+  if (!straight->extent.is_constant() || (plan.space->nested(straight->index, loop.atom) &&
+                                          straight->extent.constant() % plan.vector != 0))
     return std::nullopt;
   Index index = straight->index;
   index.offset = index.offset - Dim(*shift);

@@ -156,7 +156,8 @@ ValueId rolled(Builder& builder, ValueId x, std::int64_t axis, std::int64_t shif
   return builder.concatenate({part(extent - shift, shift), part(0, extent - shift)}, axis);
 }
 
-TEST_CASE("rolls of rows that are then laid end to end, so that vectors contain parts of two rows") {
+TEST_CASE(
+    "rolls of rows that are then laid end to end, so that vectors contain parts of two rows") {
   Suite suite(ir::parse_target("sm_90"));
   for (const DType dtype : {DType::i8, DType::f16, DType::f32}) {
     for (const std::int64_t width : {5, 10, 12, 33, 64, 70}) {
@@ -333,12 +334,16 @@ TEST_CASE("sums of exponentials of rows that rise, fall, jump, or contain infini
       [](std::int64_t row, std::int64_t i) { return i == length / (row + 2) ? 3e38F : -3e38F; });
   add("rows below the smallest number",
       [](std::int64_t, std::int64_t i) { return -1000.0F - static_cast<float>(i % 7); });
-  add("one infinite element, or all",
+  add(
+      "one infinite element, or all",
       [](std::int64_t row, std::int64_t i) { return row == 0 && i != 33333 ? 1.0F : -infinity; },
       0.5);
-  add("infinity and NaN", [](std::int64_t row, std::int64_t i) {
-    return i == 12345 ? (row == 0 ? infinity : std::numeric_limits<float>::quiet_NaN()) : 1.0F;
-  }, 0.5);
+  add(
+      "infinity and NaN",
+      [](std::int64_t row, std::int64_t i) {
+        return i == 12345 ? (row == 0 ? infinity : std::numeric_limits<float>::quiet_NaN()) : 1.0F;
+      },
+      0.5);
   suite.finish();
 }
 
