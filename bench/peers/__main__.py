@@ -23,7 +23,7 @@ def two_numbers(parser, option, text, separator):
     return int(first), int(second)
 
 
-def arguments():
+def arguments(words=None):
     parser = argparse.ArgumentParser(prog="peers", description="Times the same programs in Heddle "
                                      "and in other array libraries, in one run, and checks them.")
     parser.add_argument("--device", default=os.environ.get("HEDDLE_DEVICE", "cpu"),
@@ -59,7 +59,7 @@ def arguments():
                         help="also write peers.json and the chart peers.svg there; with "
                         "--functions, functions.json")
     parser.add_argument("--list", action="store_true", help="print the programs' names and exit")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     options.kind = options.device.partition(":")[0]
     options.seconds = options.seconds or (3600 if options.functions else 400)
     options.scale = options.scale or (4 if options.kind == "cpu" else 1)
@@ -279,4 +279,5 @@ def main():
     return 1 if failed else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

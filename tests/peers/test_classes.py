@@ -79,6 +79,17 @@ def test_distribution_names_the_worst_with_their_text(capsys):
     assert "text 101" in printed and "text 100" in printed and "text 99" not in printed
 
 
+def test_parts_of_random_programs_are_joined(tmp_path, capsys):
+    rows = [row_of(f"random {k}", [k] * 3, [2] * 3, source=f"text {k}", operations=5) for k in (1, 4)]
+    for row in rows:
+        report = {"processor": "one", "commit": "0", "seconds": 1, "programs": [row]}
+        (tmp_path / row["name"]).write_text(json.dumps(report))
+    merge.main([str(tmp_path / row["name"]) for row in rows])
+    printed = capsys.readouterr().out
+    assert "2 of 2 random programs compared" in printed and "1.00 (geometric mean)" in printed
+    assert "class, Heddle / best peer" not in printed
+
+
 def test_random_programs_depend_on_their_seeds_only():
     sources = [each.source for each in generator.random_programs(1)]
     assert len(set(sources)) == 200

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+from peers import __main__ as command
 from peers import errors, functions, measure, program, programs, report, systems
 from peers.programs import checks
 
@@ -123,15 +124,30 @@ def test_two_builds_take_turns(tmp_path):
 
 
 def test_slices_are_the_whole_list():
-    listed = [run_peers("--list", "--device", "cpu", *words).stdout.splitlines()
-              for words in ((), ("--part", "1/3"), ("--part", "2/3"), ("--part", "3/3"))]
-    assert len(listed[0]) == len(programs.all_programs(1, "cpu"))
+    def names(*words):
+        chosen = command.chosen_programs(command.arguments(["--device", "cpu", *words]))
+        return [each.name for each in chosen]
+
+    listed = [names(), *(names("--part", f"{part}/3") for part in (1, 2, 3))]
+    assert len(listed[0]) == len(programs.all_programs(4, "cpu"))
     assert sorted(listed[0]) == sorted(listed[1] + listed[2] + listed[3])
     assert min(map(len, listed[1:])) > 0.3 * len(listed[0])
-    small = run_peers("--list", "--device", "cpu", "--fields", "small,image").stdout.splitlines()
+    small = names("--fields", "small,image")
     assert "softmax 16 x 128" in small and "sepia, uint8" in small and "Adam" not in small
     for words in (("--fields", "nothing"), ("--part", "4/3"), ("--random", "five")):
-        assert run_peers("--list", *words).returncode == 2
+        with pytest.raises(SystemExit):
+            names(*words)
+
+
+def test_random_programs_are_measured_and_the_worst_printed(tmp_path):
+    ended = run_peers("--random", "23:2", "--systems", "heddle,numpy", "--scale", str(SCALE), "--rounds",
+                      "2", "--batch-milliseconds", "1", "--device", "cpu", "--out", str(tmp_path))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "2 of 2 random programs compared" in ended.stdout
+    kept = json.loads((tmp_path / "peers.json").read_text())
+    assert [row["name"] for row in kept["programs"]] == ["random 23", "random 24"]
+    assert kept["distribution"]["compared"] == 2
+    assert all(row["source"] in ended.stdout for row in kept["programs"])
 
 
 def test_what_is_missing_or_unknown_is_said():
