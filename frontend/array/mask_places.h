@@ -4,8 +4,9 @@
 
 namespace heddle::frontend {
 
-/// The places of the elements of a computed mask that are not 0, in order, as a computed
-/// i64[count]. The mask is a boolean array in host memory; places count in C order.
+/// Finds the true elements of a mask, a computed boolean array of any shape in host memory. Returns
+/// their positions in C order, as a computed i64[count]. Throws ValueError if another thread writes
+/// the mask meanwhile.
 NodeRef places_in_host_mask(const NodeRef& mask, const Site& site);
 
 }  // namespace heddle::frontend

@@ -140,8 +140,9 @@ class Transform {
     if (!ir::capabilities_of(target_).blocks) return {fft(x, false), fft(row, false)};
     const Shape shape = graph_.shape(x);
     const Dim n = shape.back(), rows = ir::element_count({shape.begin(), shape.end() - 1});
-    const ValueId all = fft(stacked(reshaped(x, {rows, n}), reshaped(row, {1, n})), false);
-    return {reshaped(rows_of(all, 0, rows), shape), rows_of(all, rows, 1)};
+    const ValueId all =
+        fft(concatenated({reshaped(x, {rows, n}), reshaped(row, {1, n})}, 0), false);
+    return {reshaped(sliced(all, 0, 0, 1, rows), shape), sliced(all, 0, rows, 1, 1)};
   }
 
   ValueId chirp(std::int64_t n, DType dtype, bool inverse) {
@@ -248,16 +249,11 @@ class Transform {
   }
   /// Row r of the last two axes.
   ValueId row(ValueId x, std::int64_t r) {
-    ir::Attributes attributes;
-    attributes.shape = graph_.shape(x);
-    const std::size_t rank = attributes.shape.size();
-    attributes.starts.assign(rank, 0);
-    attributes.steps.assign(rank, 1);
-    attributes.starts[rank - 2] = r;
-    attributes.shape[rank - 2] = 1;
-    Shape shape = attributes.shape;
-    shape.erase(shape.end() - 2);
-    return reshaped(graph_.add(Op::slice, {x}, attributes, location_), shape);
+    const std::size_t axis = graph_.shape(x).size() - 2;
+    const ValueId one = sliced(x, axis, r, 1, 1);
+    Shape shape = graph_.shape(one);
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    return reshaped(one, shape);
   }
   ValueId with_axis(ValueId x) {
     Shape shape = graph_.shape(x);
@@ -272,38 +268,30 @@ class Transform {
     attributes.axes.push_back(rank - 2);
     return graph_.add(Op::transpose, {x}, attributes, location_);
   }
-  ValueId strided(ValueId x, std::int64_t start, std::int64_t step, std::int64_t count) {
+  ValueId sliced(ValueId x, std::size_t axis, Dim start, std::int64_t step, Dim count) {
     ir::Attributes attributes;
     attributes.shape = graph_.shape(x);
     attributes.starts.assign(attributes.shape.size(), 0);
     attributes.steps.assign(attributes.shape.size(), 1);
-    attributes.shape.back() = count;
-    attributes.starts.back() = start;
-    attributes.steps.back() = step;
+    attributes.shape[axis] = count;
+    attributes.starts[axis] = start;
+    attributes.steps[axis] = step;
     return graph_.add(Op::slice, {x}, attributes, location_);
+  }
+  ValueId strided(ValueId x, std::int64_t start, std::int64_t step, std::int64_t count) {
+    return sliced(x, graph_.shape(x).size() - 1, start, step, count);
   }
   ValueId part(ValueId x, std::int64_t start, std::int64_t count) {
     return strided(x, start, 1, count);
   }
   ValueId first(ValueId x, std::int64_t count) { return part(x, 0, count); }
   ValueId reversed(ValueId x) { return strided(x, length(x) - 1, -1, length(x)); }
-  /// Rows of two matrices.
-  ValueId stacked(ValueId a, ValueId b) {
-    ir::Attributes attributes;
-    attributes.axes = {0};
-    return graph_.add(Op::concatenate, {a, b}, attributes, location_);
-  }
-  ValueId rows_of(ValueId matrix, Dim start, Dim count) {
-    ir::Attributes attributes;
-    attributes.shape = graph_.shape(matrix);
-    attributes.shape[0] = count;
-    attributes.starts = {start, 0};
-    attributes.steps = {1, 1};
-    return graph_.add(Op::slice, {matrix}, attributes, location_);
-  }
   ValueId concatenated(const std::vector<ValueId>& parts) {
+    return concatenated(parts, graph_.shape(parts[0]).size() - 1);
+  }
+  ValueId concatenated(const std::vector<ValueId>& parts, std::size_t axis) {
     ir::Attributes attributes;
-    attributes.axes = {static_cast<std::int64_t>(graph_.shape(parts[0]).size()) - 1};
+    attributes.axes = {static_cast<std::int64_t>(axis)};
     return graph_.add(Op::concatenate, parts, attributes, location_);
   }
 

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <vector>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -144,7 +147,8 @@ void multiply_column(std::int64_t depth, std::int64_t columns, std::int64_t step
 
 TEST_CASE_TEMPLATE("nothing beyond complex matrices is read", T, std::complex<float>,
                    std::complex<double>) {
-  if (!runtime::openblas::unavailable_reason().empty()) return;
+  const std::string& reason = runtime::openblas::unavailable_reason();
+  REQUIRE_MESSAGE(reason.empty(), reason);
   for (const bool full : {false, true}) {
     for (const auto& [m, n] : {std::pair(6, 4), {2, 2}, {4, 6}, {17, 5}, {67, 33}, {227, 131}})
       decompose<T>(m, n, full);
