@@ -7,8 +7,8 @@ import pathlib
 import sys
 import time
 
-from peers import (classes, distribution, function_table, functions, generator, measure, programs,
-                   report, startup, systems)
+from peers import (ahead, classes, distribution, function_table, functions, generator, measure,
+                   programs, report, startup, systems)
 from peers.program import Input
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -58,6 +58,10 @@ def arguments(words=None):
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
                         help="also write peers.json and the chart peers.svg there; with "
                         "--functions, functions.json")
+    parser.add_argument("--workers", type=int, default=0, metavar="N",
+                        help="first compile and check the programs in N processes at once, which "
+                        "shortens a long run on a machine of many processors (%(default)s); first "
+                        "calls are then timed there, one beside others")
     parser.add_argument("--list", action="store_true", help="print the programs' names and exit")
     options = parser.parse_args(words)
     options.kind = options.device.partition(":")[0]
@@ -102,6 +106,14 @@ def chosen_programs(options):
     return found[first - 1::step]
 
 
+def reference_function(options, running):
+    """The function that computes references: for random programs on the GPU, of which there are many
+    and NumPy would take longest, torch in float64 on the GPU."""
+    torch = next((system for system in running if system.name == "torch"), None)
+    by_torch = options.random and options.kind == "cuda" and torch
+    return torch.reference_of if by_torch else measure.reference_of
+
+
 def start_cpp(options, absent):
     if measure.CPP not in options.systems:
         return None
@@ -118,6 +130,11 @@ class Run:
         self.options = options
         self.began = time.monotonic()
         wanted = [name for name in ORDER if name in options.systems]
+        self.checked = {}
+        if options.workers:
+            ahead.share_caches()
+            self.checked = ahead.prepare_all(wanted, options.kind, chosen_programs, options,
+                                             reference_function)
         self.running, self.absent = systems.start(wanted, options.kind)
         self.cpp = start_cpp(options, self.absent)
         self.names = [measure.CPP] if self.cpp else []
@@ -130,20 +147,14 @@ class Run:
         self.copies = measure.Copies(self.running)
         # Programs with equal inputs share the arrays.
         self.make_input = functools.lru_cache(maxsize=8)(Input.make)
-        self.reference_of = self.reference_by_torch() or measure.reference_of
+        self.reference_of = reference_function(options, self.running)
         versions = {}
         for system in self.running:
             versions.update(system.versions())
         self.report = {**report.machine(options.device, ROOT), "versions": versions,
-                       "scale": options.scale, "rounds": options.rounds, "absent": self.absent,
+                       "scale": options.scale, "rounds": options.rounds, "workers": options.workers,
+                       "absent": self.absent,
                        "copy_bytes_per_second": self.ceiling, "programs": []}
-
-    def reference_by_torch(self):
-        """The function that computes a reference in float64 on the GPU, for random programs, of which
-        there are many and NumPy would take longest; None if there is none or it is not wanted."""
-        torch = next((system for system in self.running if system.name == "torch"), None)
-        wanted = self.options.random and self.options.kind == "cuda"
-        return torch.reference_of if wanted and torch else None
 
     def print_beginning(self):
         facts = self.report
@@ -168,7 +179,8 @@ class Run:
                 return
             entries, bytes_moved = measure.measure_program(
                 program, self.running, self.cpp, options.rounds, self.make_input,
-                options.batch_milliseconds / 1e3, self.reference_of)
+                options.batch_milliseconds / 1e3, self.reference_of,
+                self.checked.get(program.name))
             row = report.row_of(program, entries, bytes_moved,
                                 self.copies.microseconds(bytes_moved), self.ceiling, options.kind,
                                 options.scale)

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from peers.errors import exact_dtype, reference_of, worst_error
-from peers.program import dtype_named
+from peers.program import Input, dtype_named
 from peers.systems import reason
 
 CPP = "heddle-c++"  # bench_programs, which runs in a process of its own
@@ -194,26 +194,64 @@ def fewest_bytes(program, inputs, reference):
     return sum(x.nbytes for x in inputs) + reference.size * dtype.itemsize
 
 
-def measure_program(program, systems, cpp, rounds, make_input, seconds, reference_of=reference_of):
-    """Measures a program. Returns the entries by system, and the fewest bytes. `seconds` is the
-    time of a batch of calls."""
-    inputs = [make_input(each, seed) for seed, each in enumerate(program.inputs)]
+def reference_and_bytes(program, inputs, reference_of):
     reference = None if program.draws else reference_of(program, inputs)
-    bytes_moved = fewest_bytes(program, inputs, reference)
+    return reference, fewest_bytes(program, inputs, reference)
+
+
+def release(entries, systems):
+    for entry in entries.values():
+        entry.call = None
+    for system in systems:
+        system.release()
+
+
+def prepare_program(program, systems, reference_of=reference_of, make_input=Input.make):
+    """Compiles and checks a program in every system. Returns the entries by system, whose calls cannot
+    be called any more, and the fewest bytes."""
+    inputs = [make_input(each, seed) for seed, each in enumerate(program.inputs)]
+    reference, bytes_moved = reference_and_bytes(program, inputs, reference_of)
+    entries = {each.name: prepare(each, program, inputs, reference) for each in systems}
+    release(entries, systems)
+    return entries, bytes_moved
+
+
+def call_again(entry, system, program, inputs):
+    """Makes the call of an entry that prepare_program has checked in another process."""
+    try:
+        system.choose_precision(program.tf32)
+        entry.call = call_of(system, program, inputs)
+        entry.call()
+        system.wait()
+    except Exception as error:  # a peer's failure does not stop the run
+        entry.reason, entry.call = reason(error), None
+    return entry
+
+
+def measure_program(program, systems, cpp, rounds, make_input, seconds, reference_of=reference_of,
+                    checked=None):
+    """Measures a program. Returns the entries by system, and the fewest bytes. `seconds` is the
+    time of a batch of calls, `checked` what prepare_program returned in another process; what failed
+    there is tried again here."""
+    inputs = [make_input(each, seed) for seed, each in enumerate(program.inputs)]
+    before, bytes_moved = checked or ({}, None)
+    before = {name: entry for name, entry in before.items() if not entry.reason}
+    reference = None
+    if not checked or any(system.name not in before for system in systems):
+        reference, bytes_moved = reference_and_bytes(program, inputs, reference_of)
     entries = {}
     if cpp:
         entries[CPP] = Entry()
         if not program.in_cpp:
             entries[CPP].reason = "is not in bench/programs"
     for system in systems:
-        entries[system.name] = prepare(system, program, inputs, reference)
+        entries[system.name] = (call_again(before[system.name], system, program, inputs)
+                                if system.name in before
+                                else prepare(system, program, inputs, reference))
     for _ in range(rounds):
         if cpp:
             take_turn_in_cpp(entries[CPP], cpp, program)
         for system in systems:
             take_turn(entries[system.name], system, seconds)
-    for entry in entries.values():
-        entry.call = None
-    for system in systems:
-        system.release()
+    release(entries, systems)
     return entries, bytes_moved

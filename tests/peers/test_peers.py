@@ -249,3 +249,28 @@ def test_functions_are_those_of_the_tables():
         inputs = [each.make(0) for each in function.inputs]
         assert not np.isnan(function.reference(inputs).astype(complex)).any() or \
             function.dtype == "float16", function.name
+
+
+def test_programs_are_checked_in_several_processes_and_then_measured(tmp_path):
+    done = run_peers("--systems", "heddle,numpy", "--scale", str(SCALE), "--rounds", "1",
+                     "--startup-rounds", "0", "--batch-milliseconds", "1", "--workers", "2",
+                     "--only", "ten-op chain|x@w, float64", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = json.loads((tmp_path / "peers.json").read_text())
+    assert kept["workers"] == 2
+    rows = {row["name"]: row["systems"]["heddle"] for row in kept["programs"]}
+    assert set(rows) == {"ten-op chain", "x@w, float64"}
+    assert all(row["correct"] and len(row["rounds"]) == 1 for row in rows.values())
+
+
+def test_a_program_that_failed_in_another_process_is_tried_again():
+    chain = next(p for p in programs.all_programs(SCALE) if p.name == "ten-op chain")
+    peers = [systems.NumPy("cpu"), Wrong("cpu")]
+    checked, fewest = measure.prepare_program(chain, peers)
+    assert checked["wrong"].correct is False and checked["numpy"].call is None
+    checked["numpy"].reason = "MemoryError: it was full"
+    entries, again = measure.measure_program(chain, peers, None, 1, program.Input.make, 1e-3,
+                                             checked=(checked, fewest))
+    assert again == fewest and all(len(entry.rounds) == 1 for entry in entries.values())
+    assert entries["wrong"].correct is False  # as the other process said
+    assert entries["numpy"].correct is True and entries["numpy"].reason is None
