@@ -7,8 +7,8 @@ import pathlib
 import sys
 import time
 
-from peers import (ahead, classes, distribution, function_table, functions, generator, measure,
-                   programs, report, startup, systems)
+from peers import (ahead, choice, classes, distribution, function_table, measure, programs, report,
+                   startup, systems)
 from peers.program import Input
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -91,29 +91,6 @@ def arguments(words=None):
     return options
 
 
-def chosen_programs(options):
-    patterns = options.only.split("|")
-    if options.functions:
-        every = functions.all_functions()
-    elif options.random:
-        every = generator.random_programs(options.scale, *options.random)
-    else:
-        every = programs.all_programs(options.scale, options.kind)
-    found = [program for program in every
-             if any(pattern in program.name for pattern in patterns)
-             and (not options.fields or program.field in options.fields)]
-    first, step = options.part
-    return found[first - 1::step]
-
-
-def reference_function(options, running):
-    """The function that computes references: for random programs on the GPU, of which there are many
-    and NumPy would take longest, torch in float64 on the GPU."""
-    torch = next((system for system in running if system.name == "torch"), None)
-    by_torch = options.random and options.kind == "cuda" and torch
-    return torch.reference_of if by_torch else measure.reference_of
-
-
 def start_cpp(options, absent):
     if measure.CPP not in options.systems:
         return None
@@ -133,8 +110,7 @@ class Run:
         self.checked = {}
         if options.workers:
             ahead.share_caches()
-            self.checked = ahead.prepare_all(wanted, options.kind, chosen_programs, options,
-                                             reference_function)
+            self.checked = ahead.prepare_all(wanted, options)
         self.running, self.absent = systems.start(wanted, options.kind)
         self.cpp = start_cpp(options, self.absent)
         self.names = [measure.CPP] if self.cpp else []
@@ -147,7 +123,7 @@ class Run:
         self.copies = measure.Copies(self.running)
         # Programs with equal inputs share the arrays.
         self.make_input = functools.lru_cache(maxsize=8)(Input.make)
-        self.reference_of = reference_function(options, self.running)
+        self.reference_of = choice.reference_function(options, self.running)
         versions = {}
         for system in self.running:
             versions.update(system.versions())
@@ -219,7 +195,7 @@ class Run:
 def failures_of_heddle(run):
     """Heddle systems and programs that were requested and failed."""
     failed = [name for name in report.HEDDLE if name in run.absent]
-    absences = {program.name: program.absent for program in chosen_programs(run.options)}
+    absences = {program.name: program.absent for program in choice.chosen_programs(run.options)}
     for row in run.report["programs"]:
         entries = row["systems"]
         if any(entries.get(name, {}).get("correct") is False for name in report.HEDDLE):
@@ -262,7 +238,7 @@ def measure_functions(options, chosen):
 
 def main():
     options = arguments()
-    chosen = chosen_programs(options)
+    chosen = choice.chosen_programs(options)
     if options.list:
         print(*(program.name for program in chosen), sep="\n")
         return 0

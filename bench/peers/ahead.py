@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import tempfile
 
-from peers import measure, systems
+from peers import choice, measure, systems
 
 # Of a worker: its systems, its programs, and the function that computes a reference.
 _worker = {}
@@ -20,11 +20,11 @@ def share_caches():
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 
-def _start(names, kind, chosen_programs, options, reference_of):
+def _start(names, options):
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
-    running, _ = systems.start(names, kind)
-    _worker.update(systems=running, programs=chosen_programs(options),
-                   reference_of=reference_of(options, running))
+    running, _ = systems.start(names, options.kind)
+    _worker.update(systems=running, programs=choice.chosen_programs(options),
+                   reference_of=choice.reference_function(options, running))
 
 
 def _prepare(i):
@@ -32,14 +32,12 @@ def _prepare(i):
                                    _worker["reference_of"])
 
 
-def prepare_all(names, kind, chosen_programs, options, reference_of):
-    """The entries and the fewest bytes of the programs of chosen_programs(options), by name, from
-    options.workers processes, which receive the functions by their names. A program whose process
-    died is left out."""
-    programs = chosen_programs(options)
+def prepare_all(names, options):
+    """The entries and the fewest bytes of the chosen programs in the systems of `names`, by the
+    program's name, from options.workers processes. A program whose process died is left out."""
+    programs = choice.chosen_programs(options)
     pool = concurrent.futures.ProcessPoolExecutor(
-        options.workers, multiprocessing.get_context("spawn"), _start,
-        (names, kind, chosen_programs, options, reference_of))
+        options.workers, multiprocessing.get_context("spawn"), _start, (names, options))
     found = {}
     with pool:
         tasks = {program.name: pool.submit(_prepare, i) for i, program in enumerate(programs)}
@@ -47,5 +45,5 @@ def prepare_all(names, kind, chosen_programs, options, reference_of):
             try:
                 found[name] = task.result()
             except concurrent.futures.BrokenExecutor as error:
-                print(f"{name}: {systems.reason(error)}")
+                print(f"Not checked ahead: {name}: {systems.reason(error)}")
     return found

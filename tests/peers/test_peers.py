@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from peers import __main__ as command
-from peers import errors, functions, measure, program, programs, report, systems
+from peers import choice, errors, functions, measure, program, programs, report, systems
 from peers.programs import checks
 
 BENCH = os.environ["HEDDLE_BENCH_PROGRAMS"]
@@ -125,7 +125,7 @@ def test_two_builds_take_turns(tmp_path):
 
 def test_slices_are_the_whole_list():
     def names(*words):
-        chosen = command.chosen_programs(command.arguments(["--device", "cpu", *words]))
+        chosen = choice.chosen_programs(command.arguments(["--device", "cpu", *words]))
         return [each.name for each in chosen]
 
     listed = [names(), *(names("--part", f"{part}/3") for part in (1, 2, 3))]
@@ -257,7 +257,7 @@ def test_programs_are_checked_in_several_processes_and_then_measured(tmp_path):
                      "--only", "ten-op chain|x@w, float64", "--out", str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     kept = json.loads((tmp_path / "peers.json").read_text())
-    assert kept["workers"] == 2
+    assert kept["workers"] == 2 and "Not checked ahead" not in done.stdout
     rows = {row["name"]: row["systems"]["heddle"] for row in kept["programs"]}
     assert set(rows) == {"ten-op chain", "x@w, float64"}
     assert all(row["correct"] and len(row["rounds"]) == 1 for row in rows.values())
