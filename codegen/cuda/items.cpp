@@ -18,7 +18,12 @@ void CudaPrinter::items() {
   body_.need("shared");
   const passes::Items& items = *plan_.items;
   out_.line("const Index count = {};", body_.extent(items.count));
-  out_.line("const Index first = Index(blockIdx.x) * {};", items.per_block);
+  if (items.parts > 1) {
+    out_.line("const Index first = Index(blockIdx.x) / {} * {};", items.parts, items.per_block);
+    out_.line("const int part = static_cast<int>(blockIdx.x % {});", items.parts);
+  } else {
+    out_.line("const Index first = Index(blockIdx.x) * {};", items.per_block);
+  }
   out_.line("const int thread = static_cast<int>(threadIdx.x);");
   item_thread(items.interleaved, "own", "lane");
   std::size_t routines = 0;
@@ -224,6 +229,7 @@ void CudaPrinter::item_routine(const ItemPhase& phase, const std::vector<std::st
   for (const std::string& table : tables) arguments += ", " + table;
   if (routine.item_modulus > 0)
     arguments += fmt::format(", static_cast<long long>((first + own) % {})", routine.item_modulus);
+  if (routine.parts > 1) arguments += ", part";
   if (routine.takes > 0) {
     const bool from = before != nullptr && before->direct, to = after != nullptr && after->direct;
     if (from) item_source(*before, routine.arrays.front(), routine.takes_at_once);

@@ -149,13 +149,18 @@ __device__ __forceinline__ void fft_stage(const From& from, const To& to, int la
   if constexpr (in_shared<T, To>) block_barrier();
 }
 
-// All stages. `last` is applied to the results of the last one.
+template <int Span, int R>
+struct FftLast {
+  static constexpr int span = Span, radix = R;
+};
+
+// All stages. `last(FftLast<Span, R>{}, from)` is the last one.
 template <class T, int N, int Threads, bool Inverse, int Span, int R, int... Rest, class From,
-          class To, class Last>
-__device__ __forceinline__ void fft_stages(FftNumbers<T> x, const From& from, const To& to,
-                                           int lane, const T* roots, const Last& last) {
+          class Last>
+__device__ __forceinline__ void fft_stages(FftNumbers<T> x, const From& from, int lane,
+                                           const T* roots, const Last& last) {
   if constexpr (sizeof...(Rest) == 0) {
-    fft_stage<T, N, Threads, Inverse, Span, R>(from, to, lane, last);
+    last(FftLast<Span, R>{}, from);
   } else {
     constexpr int runs = N / R / Span, held = R > 8 ? 4 : R > 4 ? 3 : R > 2 ? 2 : 1;
     const FftRoots<T, runs> turn{roots};
@@ -164,16 +169,27 @@ __device__ __forceinline__ void fft_stages(FftNumbers<T> x, const From& from, co
     } else {
       fft_stage<T, N, Threads, Inverse, Span, R>(from, x, lane, turn);
     }
-    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, x, to, lane, roots + 2 * held * runs,
+    fft_stages<T, N, Threads, Inverse, Span * R, Rest...>(x, x, lane, roots + 2 * held * runs,
                                                           last);
   }
+}
+
+// All stages. `turn` is applied to the results of the last one.
+template <class T, int N, int Threads, bool Inverse, int... Radices, class From, class To,
+          class Turn>
+__device__ __forceinline__ void fft_all_stages(FftNumbers<T> x, const From& from, const To& to,
+                                               int lane, const T* roots, const Turn& turn) {
+  fft_stages<T, N, Threads, Inverse, 1, Radices...>(
+      x, from, lane, roots, [&](auto stage, const auto& source) {
+        fft_stage<T, N, Threads, Inverse, stage.span, stage.radix>(source, to, lane, turn);
+      });
 }
 
 template <class T, int N, int Threads, bool Inverse, int... Radices, class From, class To>
 __device__ __forceinline__ void fft_item(FftNumbers<T> x, FftNumbers<T>, int lane, const T* roots,
                                          const From& from, const To& to) {
   if constexpr (sizeof...(Radices) > 0) {
-    fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, from, to, lane, roots, FftKeep{});
+    fft_all_stages<T, N, Threads, Inverse, Radices...>(x, from, to, lane, roots, FftKeep{});
   } else if constexpr (!in_shared<T, From> || !in_shared<T, To>) {
     if (lane == 0) fft_put<T>(to, 0, fft_get<T>(from, 0));
     block_barrier();
@@ -200,62 +216,44 @@ __device__ __forceinline__ void fft_turned_item(FftNumbers<T> x, FftNumbers<T>, 
                                                 const T* roots, const T* low, const T* high,
                                                 long long item, const From& from, const To& to) {
   using Turn = FftTurn<T, N / last_radix<Radices...>(), Bits>;
-  fft_stages<T, N, Threads, Inverse, 1, Radices...>(x, from, to, lane, roots,
-                                                    Turn{low, high, item});
+  fft_all_stages<T, N, Threads, Inverse, Radices...>(x, from, to, lane, roots,
+                                                     Turn{low, high, item});
 }
 
-// The transform of 2 N real numbers. The parts of element j of x are the numbers 2 j and 2 j + 1,
-// which a function passes at once. The result is N + 1 complex numbers. `doubled` holds
-// exp(-pi i k / N) for k <= N / 2.
-template <class T, int N, int Threads, int... Radices, class From, class To>
-__device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int lane, const T* roots,
-                                          const T* doubled, const From& from, const To& to) {
-  using Number = heddle_scalar::complex<T>;
-  if constexpr (heddle_scalar::is_same<From, SharedArray<T>>) {
-    fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots);
-  } else {
-    const auto pair = [&](int i) {
-      const auto parts = from(2 * i);
-      return Number(parts.v[0], parts.v[1]);
-    };
-    fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots, pair, x);
-  }
-  const T half = static_cast<T>(0.5);
-#pragma unroll 4
-  for (int k = lane; 2 * k <= N; k += Threads) {
-    const Number a = fft_load<T>(x, k), b = fft_load<T>(x, (k == 0 ? 0 : N - k));
-    const Number even(half * (a.re + b.re), half * (a.im - b.im));
-    const Number odd(half * (a.im + b.im), half * (b.re - a.re));
-    const Number turned = odd * fft_root(doubled, k);
-    fft_put<T>(to, k, even + turned);
-    if (2 * k < N) fft_put<T>(to, N - k, Number(even.re - turned.re, turned.im - even.im));
-  }
-  if constexpr (in_shared<T, To>) block_barrier();
+template <int R, int... Rest>
+constexpr int first_radix() {
+  return R;
 }
 
-// The inverse of rfft_item, multiplied by 2 N. The imaginary parts of elements 0 and N are ignored.
-template <class T, int N, int Threads, int... Radices, class From, class To>
-__device__ __forceinline__ void irfft_item(FftNumbers<T> x, SharedArray<T>, int lane,
-                                           const T* roots, const T* doubled, const From& from,
-                                           const To& to) {
+// Half of a transform of 2 N elements: its elements 2 k + part are the transform of N elements
+// (x_i + x_(N + i)), or of (x_i - x_(N + i)) w^i with w = exp(-2 pi i / (2 N)). `halved` holds w^j
+// for j < Count, and then w^(j * Count). `All` are functions of the index of an element x_i.
+template <class T, int N, int Count, class All>
+struct FftHalf {
   using Number = heddle_scalar::complex<T>;
-#pragma unroll 4
-  for (int k = lane; 2 * k <= N; k += Threads) {
-    Number a = fft_get<T>(from, k), b = fft_get<T>(from, N - k);
-    if (k == 0) a.im = b.im = 0;
-    const Number even(a.re + b.re, a.im - b.im);
-    const Number root = fft_root(doubled, k);
-    const Number odd = Number(a.re - b.re, a.im + b.im) * Number(root.re, -root.im);
-    fft_store<T>(x, k, Number(even.re - odd.im, even.im + odd.re));
-    if (0 < k && 2 * k < N) fft_store<T>(x, N - k, Number(even.re + odd.im, odd.re - even.im));
+  const All& all;
+  const T* halved;
+  int part;
+
+  __device__ __forceinline__ Number operator()(int i) const {
+    const Number one = all(i), other = all(i + N);
+    const unsigned int u = i;
+    const T sign = static_cast<T>(1 - 2 * part);
+    const Number sum(one.re + sign * other.re, one.im + sign * other.im);
+    Number turn(1, 0);
+    if (part > 0) turn = fft_root(halved, u % Count) * fft_root(halved, Count + u / Count);
+    return sum * turn;
   }
-  block_barrier();
-  if constexpr (heddle_scalar::is_same<To, SharedArray<T>>) {
-    fft_item<T, N, Threads, true, Radices...>(x, x, lane, roots);
-  } else {
-    const auto parts = [&](int i, Number one) { to(2 * i, Vector<T, 2>{{one.re, one.im}}); };
-    fft_item<T, N, Threads, true, Radices...>(x, x, lane, roots, x, parts);
-  }
+};
+
+template <class T, int N, int Threads, bool Inverse, int... Radices, class From, class To>
+__device__ __forceinline__ void fft_half_item(FftNumbers<T> x, FftNumbers<T>, int lane,
+                                              const T* roots, const T* halved, int part,
+                                              const From& from, const To& to) {
+  constexpr int count = N / first_radix<Radices...>();
+  const FftHalf<T, N, count, From> half{from, halved, part};
+  const auto put = [&](int k, heddle_scalar::complex<T> one) { to(2 * k + part, one); };
+  fft_all_stages<T, N, Threads, Inverse, Radices...>(x, half, put, lane, roots, FftKeep{});
 }
 
 // A transform of any length `Length` by transforms of M >= 2 * Length - 1 elements (Bluestein, A

@@ -19,10 +19,15 @@ namespace {
 using ir::Op;
 using ir::Shape;
 
-/// Whether a transform of so many real numbers is one item.
-bool is_real_item(std::int64_t length, DType dtype, const ir::Target& target) {
-  return length % 2 == 0 && fft_radices(length / 2, target) &&
-         fits_item(length / 2 + 1, dtype, target);
+/// Whether two blocks for each row should share its transform: rows follow each other in memory,
+/// and are not so few that half of the multiprocessors would be idle.
+bool has_rows_for_halves(const Graph& graph, ValueId x, const ir::Target& target) {
+  const Shape& shape = graph.shape(x);
+  if (graph.op(x) == Op::transpose &&
+      graph.attributes(x).axes.back() + 1 != static_cast<std::int64_t>(shape.size()))
+    return false;
+  const Dim rows = ir::element_count({shape.begin(), shape.end() - 1});
+  return !rows.is_constant() || 4 * rows.constant() > target.multiprocessors;
 }
 
 /// Adds nodes of a lowered transform.
@@ -46,28 +51,12 @@ class Transform {
     const std::int64_t n = length(x);
     const DType dtype = graph_.dtype(x);
     if (n % 2 != 0) return first(fft(complex(x, zero(dtype)), false), n / 2 + 1);
-    if (ir::capabilities_of(target_).blocks && is_real_item(n / 2, dtype, target_))
-      return from_halves(x);
     const ValueId pairs = complex(strided(x, 0, 2, n / 2), strided(x, 1, 2, n / 2));
     const ValueId z = joined(fft(pairs, false));
     const ValueId mirrored = unary(Op::conjugate, reversed(z));
     const ValueId even = scaled(add(Op::add, z, mirrored), 0.5);
     const ValueId odd = scaled(add(Op::subtract, z, mirrored), 0.5);
     return add(Op::add, even, add(Op::multiply, odd, turns(n, n / 2 + 1, complex_dtype(dtype))));
-  }
-
-  /// The transform of n real numbers out of those of the even and of the odd ones, which are an
-  /// item each.
-  ValueId from_halves(ValueId x) {
-    const std::int64_t n = length(x);
-    const DType dtype = complex_dtype(graph_.dtype(x));
-    Shape shape = graph_.shape(x);
-    shape.back() = n / 2;
-    shape.emplace_back(2);
-    const ValueId both = graph_.add(Op::call, {swapped(reshaped(x, shape))},
-                                    ir::call_attributes(ir::calls::rfft()), location_);
-    const ValueId odd = add(Op::multiply, mirrored(row(both, 1)), roots(n, n / 2 + 1, dtype));
-    return add(Op::add, mirrored(row(both, 0)), odd);
   }
 
   /// The inverse, without scaling.
@@ -149,18 +138,6 @@ class Transform {
     const ValueId k = counted(n);
     const ValueId square = add(Op::remainder, add(Op::multiply, k, k), integer(2 * n));
     return unit(square, 2 * n, inverse, dtype);
-  }
-
-  /// The transform z of 2 m real numbers, numbers 0 to m of it, continued to number 2 m.
-  ValueId mirrored(ValueId z) {
-    const std::int64_t m = length(z) - 1;
-    return concatenated({z, unary(Op::conjugate, reversed(part(z, 0, m)))});
-  }
-
-  /// exp(-2 pi i k / n) for k < count.
-  ValueId roots(std::int64_t n, std::int64_t count, DType dtype) {
-    const ValueId turned = turns(n, count, dtype);  // times -i
-    return complex(unary(Op::negative, unary(Op::imag, turned)), unary(Op::real, turned));
   }
 
   /// -i exp(-2 pi i k / n) for k < count. Many are products of two factors each, of few.
@@ -247,14 +224,6 @@ class Transform {
     attributes.shape = shape;
     return graph_.add(Op::reshape, {x}, attributes, location_);
   }
-  /// Row r of the last two axes.
-  ValueId row(ValueId x, std::int64_t r) {
-    const std::size_t axis = graph_.shape(x).size() - 2;
-    const ValueId one = sliced(x, axis, r, 1, 1);
-    Shape shape = graph_.shape(one);
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    return reshaped(one, shape);
-  }
   ValueId with_axis(ValueId x) {
     Shape shape = graph_.shape(x);
     shape.emplace_back(1);
@@ -306,13 +275,19 @@ std::vector<ValueId> lower_fft(Graph& graph, const OldCall& call, const ir::Targ
   const ir::CallData& data = call.data();
   if (data.get<std::int64_t>("root") > 0)
     return {copy_node(graph, call.graph, call.node, call.operands)};
-  return {
-      Transform(graph, target, call.location()).fft(call.operands[0], data.get<bool>("inverse"))};
+  const ValueId x = call.operands[0];
+  if (is_half_length(graph.shape(x).back().constant(), graph.dtype(x), target) &&
+      has_rows_for_halves(graph, x, target))
+    return {copy_node(graph, call.graph, call.node, call.operands)};
+  return {Transform(graph, target, call.location()).fft(x, data.get<bool>("inverse"))};
 }
 
 std::vector<ValueId> lower_rfft(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ValueId x = call.operands[0];
-  if (is_real_item(graph.shape(x).back().constant(), graph.dtype(x), target))
+  const std::int64_t length = graph.shape(x).back().constant();
+  if (is_real_item_length(length, graph.dtype(x), target) ||
+      (is_real_half_length(length, graph.dtype(x), target) &&
+       has_rows_for_halves(graph, x, target)))
     return {copy_node(graph, call.graph, call.node, call.operands)};
   return {Transform(graph, target, call.location()).rfft(x)};
 }
@@ -320,7 +295,7 @@ std::vector<ValueId> lower_rfft(Graph& graph, const OldCall& call, const ir::Tar
 std::vector<ValueId> lower_irfft(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ValueId x = call.operands[0];
   const auto length = call.data().get<std::int64_t>("length");
-  if (is_real_item(length, graph.dtype(x), target))
+  if (is_real_item_length(length, graph.dtype(x), target))
     return {copy_node(graph, call.graph, call.node, call.operands)};
   return {Transform(graph, target, call.location()).irfft(x, length)};
 }

@@ -10,6 +10,8 @@ namespace heddle::passes {
 /// The radices, in order, of a transform of `length` elements as one item; nullopt if it has prime
 /// factors beyond 13. Of 1 element: no radices.
 std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Target& target);
+/// The same for a transform of real numbers by `length` complex ones, whose last radix is below 16.
+std::optional<std::vector<int>> rfft_radices(std::int64_t length, const ir::Target& target);
 /// Whether so many complex numbers of this dtype, or of this part, fit into an item's memory.
 bool fits_item(std::int64_t numbers, DType dtype, const ir::Target& target);
 /// Whether a transform of so many numbers can be computed by stages over all of them. On the CPU, a
@@ -18,6 +20,13 @@ bool fits_stages(std::int64_t numbers, DType dtype, const ir::Target& target);
 /// Whether a transform of this length is one item. Lengths with large prime factors take more
 /// memory than others.
 bool is_item_length(std::int64_t length, DType dtype, const ir::Target& target);
+
+/// Whether a transform of so many real numbers is one item.
+bool is_real_item_length(std::int64_t length, DType dtype, const ir::Target& target);
+/// Whether a transform, of complex or of real numbers, is longer than an item, but each half of its
+/// result, the even and the odd elements, is one of a block's that reads all of the operand.
+bool is_half_length(std::int64_t length, DType dtype, const ir::Target& target);
+bool is_real_half_length(std::int64_t length, DType dtype, const ir::Target& target);
 
 /// The least product of 2, 3 and 5 of at least `least`.
 std::int64_t least_smooth(std::int64_t least);

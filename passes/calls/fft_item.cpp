@@ -1,44 +1,18 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <complex>
 #include <memory>
-#include <numbers>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "ir/types/capabilities.h"
 #include "passes/calls/fft.h"
+#include "passes/calls/fft_roots.h"
 
 namespace heddle::passes {
 
 namespace {
-
-using Numbers = std::vector<double>;
-using Complex = std::complex<long double>;
-
-/// exp(-2 pi i k / n), or its conjugate; exact in the last digit of a double.
-Complex root_of_unity(std::int64_t k, std::int64_t n, bool inverse) {
-  const long double turns = static_cast<long double>(k % n) / static_cast<long double>(n);
-  const long double angle = 2 * std::numbers::pi_v<long double> * turns;
-  return {std::cos(angle), inverse ? std::sin(angle) : -std::sin(angle)};
-}
-
-void append(Numbers& numbers, Complex value) {
-  numbers.push_back(static_cast<double>(value.real()));
-  numbers.push_back(static_cast<double>(value.imag()));
-}
-
-/// As pairs of parts, or all real parts before all imaginary ones.
-void append(Numbers& numbers, const std::vector<Complex>& values, bool pairs) {
-  if (pairs) {
-    for (const Complex& value : values) append(numbers, value);
-    return;
-  }
-  for (const Complex& value : values) numbers.push_back(static_cast<double>(value.real()));
-  for (const Complex& value : values) numbers.push_back(static_cast<double>(value.imag()));
-}
 
 /// A transform of one item: which form of the routine is used, and its numbers' type.
 struct Form {
@@ -57,14 +31,6 @@ struct Form {
     return {real, std::make_shared<const Numbers>(std::move(numbers))};
   }
 };
-
-/// The powers of a root of unity of order `order`: count of them, with exponents in steps of
-/// `step`.
-Numbers powers(std::int64_t order, std::int64_t count, std::int64_t step, bool inverse) {
-  Numbers numbers;
-  for (std::int64_t k = 0; k < count; ++k) append(numbers, root_of_unity(k * step, order, inverse));
-  return numbers;
-}
 
 /// The roots that the results of each stage but the last are multiplied by, in the order that
 /// codegen/device/fft_items.h and fft_items_host.h say. On a GPU, those of which the others are
@@ -136,10 +102,6 @@ int low_bits(std::int64_t order) {
   return (std::bit_width(static_cast<std::uint64_t>(order)) + 1) / 2;
 }
 
-void append(Numbers& numbers, const Numbers& more) {
-  numbers.insert(numbers.end(), more.begin(), more.end());
-}
-
 /// The transform that the routine of an item uses, and its tables.
 struct Routine {
   std::string type;  ///< on the host
@@ -197,32 +159,6 @@ std::int64_t item_convolution_length(std::int64_t n, DType dtype, const ir::Targ
   return fits_item(cheapest, dtype, target) ? cheapest : least_smooth(2 * n - 1);
 }
 
-/// The transform of the chirp's conjugates, by definition of the convolution that it is a factor
-/// of.
-std::vector<Complex> transformed(std::vector<Complex> values) {
-  const std::size_t n = values.size();
-  if (n == 1) return values;
-  std::size_t factor = 2;
-  while (n % factor != 0) ++factor;
-  const std::size_t length = n / factor;
-  std::vector<std::vector<Complex>> parts;
-  for (std::size_t r = 0; r < factor; ++r) {
-    std::vector<Complex> part;
-    for (std::size_t j = 0; j < length; ++j) part.push_back(values[j * factor + r]);
-    parts.push_back(transformed(std::move(part)));
-  }
-  std::vector<Complex> result;
-  for (std::size_t k = 0; k < n; ++k) {
-    Complex sum = 0;
-    for (std::size_t r = 0; r < factor; ++r) {
-      sum += parts[r][k % length] *
-             root_of_unity(static_cast<std::int64_t>(r * k), static_cast<std::int64_t>(n), false);
-    }
-    result.push_back(sum);
-  }
-  return result;
-}
-
 ItemCall chirp_item(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
   const std::int64_t m = item_convolution_length(n, form.real, target);
   const std::vector<int> radices = *fft_radices(m, target);
@@ -270,6 +206,44 @@ bool is_item_length(std::int64_t length, DType dtype, const ir::Target& target) 
          (fft_radices(length, target) || fits_item(least_smooth(2 * length - 1), dtype, target));
 }
 
+bool is_half_length(std::int64_t length, DType dtype, const ir::Target& target) {
+  return ir::capabilities_of(target).blocks && length % 2 == 0 &&
+         !is_item_length(length, dtype, target) && fft_radices(length / 2, target) &&
+         fits_item(length / 2, dtype, target);
+}
+
+bool is_real_item_length(std::int64_t length, DType dtype, const ir::Target& target) {
+  return length % 2 == 0 && fft_radices(length / 2, target) &&
+         fits_item(length / 2 + 1, dtype, target);
+}
+
+// Each butterfly of the last stage has its mirror among the others, so they are even in number.
+bool is_real_half_length(std::int64_t length, DType dtype, const ir::Target& target) {
+  if (!ir::capabilities_of(target).blocks || length % 4 != 0 ||
+      is_real_item_length(length, dtype, target))
+    return false;
+  const std::int64_t n = length / 4;
+  const std::optional<std::vector<int>> radices = rfft_radices(n, target);
+  return radices && n / radices->back() % 2 == 0 && fits_item(n, dtype, target);
+}
+
+namespace {
+
+/// Half of the result for each of two blocks.
+ItemCall fft_half_item(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
+  const std::vector<int> radices = *fft_radices(n, target);
+  ItemCall item = item_of(form, n, n, target);
+  item.routine.takes = item.routine.makes = 2 * n;
+  item.routine.parts = 2;
+  item.routine.tables = {form.table(roots(form, n, radices, inverse)),
+                         form.table(half_roots(n, radices.front(), inverse))};
+  item.routine.function = fmt::format("fft_half_item<{}, {}, {}, {}{}>", form.type(), n,
+                                      item.threads, inverse, list_of(radices));
+  return item;
+}
+
+}  // namespace
+
 std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Shape& shape = graph.shape(call);
   const ir::CallData& data = *graph.attributes(call).call;
@@ -278,6 +252,8 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
   const auto root = data.get<std::int64_t>("root");
   const Form form(graph.dtype(call), target);
   const std::optional<std::vector<int>> radices = fft_radices(n, target);
+  if (is_half_length(n, graph.dtype(call), target))
+    return fft_half_item(form, n / 2, inverse, target);
   if (!radices) return chirp_item(form, n, inverse, target);
   ItemCall item = item_of(form, n, n, target);
   if (form.blocks) item.routine.takes = item.routine.makes = n;
@@ -309,7 +285,29 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
 
 namespace {
 
-/// Both directions: `length` real numbers are half as many complex ones.
+/// The transform of real numbers on a GPU: by one block, or half of the result by each of two.
+ItemCall rfft_block_item(std::int64_t length, DType dtype, const ir::Target& target) {
+  const Form form(dtype, target);
+  const int parts = is_real_item_length(length, dtype, target) ? 1 : 2;
+  const std::int64_t n = length / (2 * parts);
+  const std::vector<int> radices = *rfft_radices(n, target);
+  ItemCall item = item_of(form, n, parts == 1 ? n + 1 : n, target);
+  item.routine.section = "fft_real_items";
+  item.routine.takes = length;
+  item.routine.takes_at_once = 2;
+  item.routine.makes = length / 2 + 1;
+  item.routine.parts = parts;
+  item.routine.tables.push_back(form.table(roots(form, n, radices, false)));
+  if (parts > 1) item.routine.tables.push_back(form.table(half_roots(n, radices.front(), false)));
+  const int last = radices.empty() ? 1 : radices.back();
+  item.routine.tables.push_back(form.table(mirror_roots(n, last, parts)));
+  item.routine.function =
+      fmt::format("{}<{}, {}, {}{}>", parts > 1 ? "rfft_half_item" : "rfft_item", form.type(), n,
+                  item.threads, list_of(radices));
+  return item;
+}
+
+/// `length` real numbers are half as many complex ones. On the host, both directions.
 ItemCall real_item(const char* function, std::int64_t length, bool inverse, const Form& form,
                    const ir::Target& target) {
   const std::int64_t n = length / 2;
@@ -317,9 +315,10 @@ ItemCall real_item(const char* function, std::int64_t length, bool inverse, cons
   ItemCall item = item_of(form, n, n + 1, target);
   const Routine routine(form, n, inverse, target);
   if (form.blocks) {
-    item.routine.takes = inverse ? n + 1 : length;
-    item.routine.makes = inverse ? length : n + 1;
-    (inverse ? item.routine.makes_at_once : item.routine.takes_at_once) = 2;
+    item.routine.section = "fft_real_items";
+    item.routine.takes = n + 1;
+    item.routine.makes = length;
+    item.routine.makes_at_once = 2;
   }
   item.routine.function = form.blocks ? fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
                                                     threads_for(n, target), list_of(radices))
@@ -336,8 +335,10 @@ ItemCall real_item(const char* function, std::int64_t length, bool inverse, cons
 }  // namespace
 
 std::optional<ItemCall> rfft_item(const Graph& graph, ValueId call, const ir::Target& target) {
-  const ir::Shape& shape = graph.shape(graph.operands(call)[0]);
-  return real_item("rfft_item", last_extent(shape), false, Form(graph.dtype(call), target), target);
+  const std::int64_t length = last_extent(graph.shape(graph.operands(call)[0]));
+  const Form form(graph.dtype(call), target);
+  if (form.blocks) return rfft_block_item(length, graph.dtype(call), target);
+  return real_item("rfft_item", length, false, form, target);
 }
 
 std::optional<ItemCall> irfft_item(const Graph& graph, ValueId call, const ir::Target& target) {

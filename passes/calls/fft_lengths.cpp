@@ -58,16 +58,26 @@ std::int64_t convolution_length(std::int64_t n, const ir::Target& target) {
   return best;
 }
 
-std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Target& target) {
-  const int most = ir::capabilities_of(target).blocks ? 4 : 3;  // largest power of two: 16 or 8
+namespace {
+
+/// Powers of two up to 2^most whose product is 2^twos: few, and as equal as can be.
+std::vector<int> even_radices(int twos, int most) {
   std::vector<int> radices;
-  int twos = std::countr_zero(static_cast<std::uint64_t>(length));
-  length >>= twos;
   for (int stages = (twos + most - 1) / most; stages > 0; --stages) {
     const int exponent = (twos + stages - 1) / stages;
     radices.push_back(1 << exponent);
     twos -= exponent;
   }
+  return radices;
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Target& target) {
+  const int most = ir::capabilities_of(target).blocks ? 4 : 3;  // largest power of two: 16 or 8
+  const int twos = std::countr_zero(static_cast<std::uint64_t>(length));
+  std::vector<int> radices = even_radices(twos, most);
+  length >>= twos;
   for (const int radix : {13, 11, 7, 5, 3}) {
     while (length % radix == 0) {
       radices.push_back(radix);
@@ -75,6 +85,13 @@ std::optional<std::vector<int>> fft_radices(std::int64_t length, const ir::Targe
     }
   }
   if (length != 1) return std::nullopt;
+  return radices;
+}
+
+std::optional<std::vector<int>> rfft_radices(std::int64_t length, const ir::Target& target) {
+  std::optional<std::vector<int>> radices = fft_radices(length, target);
+  if (radices && !radices->empty() && radices->back() == 16)  // the length is a power of 16
+    return even_radices(std::countr_zero(static_cast<std::uint64_t>(length)), 3);
   return radices;
 }
 

@@ -178,6 +178,7 @@ class Chains {
       if (readers != readers_.end()) all.insert(readers->second.begin(), readers->second.end());
     }
     std::vector<Position> users;
+    if (plan.in_parts() && (all.size() > 1 || is_output(call))) return users;
     std::size_t arrays = plan.arrays();
     for (const Position one : all) {
       if (!fuses_ || !is_elementwise(one) || !can_move(call, one) || needed_before(one) ||
@@ -189,6 +190,11 @@ class Chains {
       users.push_back(one);
     }
     return users;
+  }
+
+  bool is_output(Position call) const {
+    return std::ranges::any_of(at(call).stored,
+                               [&](ValueId value) { return outputs_.contains(index_of(value)); });
   }
 
   bool is_member(Position position) const {

@@ -107,6 +107,10 @@ bool ItemPlan::make_operand(std::size_t k, const KernelPlan& plan) {
   const Index& address = plan.stores.front().address;
   std::optional<ItemLoops> loops = divide(plan, address, count);
   if (!loops || !space_.in_range(within_item(address, loops->batch), count)) return false;
+  const ItemRoutine& routine = item_.routine;
+  if (routine.parts > 1 && !counts_elements(plan, within_item(address, loops->batch), loops->within,
+                                            routine.takes, routine.takes_at_once))
+    return false;
   append(plan, std::move(*loops), arrays_[k]);
   return true;
 }
@@ -153,8 +157,9 @@ void ItemPlan::run_call() {
     plan_.operands[array].value = value;
     results_[i] = array;
   }
-  ItemRoutine routine = std::move(item_.routine);
+  ItemRoutine routine = item_.routine;
   routine.arrays = arrays_;
+  plan_.items->parts = routine.parts;
   add_phase({}).routine = std::move(routine);
 }
 
@@ -164,6 +169,18 @@ void ItemPlan::store_result(ValueId result) {
   operand.dtype = graph_.dtype(result);
   operand.written = true;
   copy(results_.at(index_of(result)), operand_slot(operand), elements(graph_.shape(result)));
+}
+
+bool ItemPlan::can_use(const KernelPlan& plan) const {
+  const std::optional<ItemLoops> loops = loops_of_results(plan);
+  if (!loops || !in_parts()) return loops.has_value();
+  const auto is_result = [&](const Instruction& one) {
+    return one.operand >= 0 && results_.contains(index_of(plan.operands[one.operand].value));
+  };
+  const auto load = std::ranges::find_if(plan.body, is_result);
+  return std::ranges::count_if(plan.body, is_result) == 1 && !load->guarded &&
+         counts_elements(plan, within_item(load->address, loops->batch), loops->within,
+                         item_.routine.makes, item_.routine.makes_at_once);
 }
 
 void ItemPlan::use_results(const KernelPlan& plan) { append(plan, *loops_of_results(plan), -1); }
@@ -176,7 +193,7 @@ bool ItemPlan::can_continue(const KernelPlan& plan, ValueId call, const ItemCall
                             std::size_t k) const {
   const std::int64_t bytes = (plan_.items->bytes + item.bytes) * with(item).least_items();
   if (!(items_of(graph_, call) == plan_.items->count) || item.threads != threads_.count ||
-      bytes > most_item_bytes(target_))
+      bytes > most_item_bytes(target_) || in_parts() || item.routine.parts > 1)
     return false;
   const ir::Shape& shape = graph_.shape(graph_.operands(call)[k]);
   const auto axes = static_cast<std::ptrdiff_t>(batch_axes_of(graph_, call));

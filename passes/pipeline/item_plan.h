@@ -34,8 +34,11 @@ class ItemPlan {
   void run_call();
   /// Adds a phase that copies a result of the last call to memory.
   void store_result(ValueId result);
-  /// Whether each iteration of the plan reads results of calls from one item only.
-  bool can_use(const KernelPlan& plan) const { return loops_of_results(plan).has_value(); }
+  /// Whether each iteration of the plan reads results of calls from one item only; of a call in
+  /// parts, the result that belongs to the iteration.
+  bool can_use(const KernelPlan& plan) const;
+  /// Whether several blocks make the results of the call. Then one phase uses them.
+  bool in_parts() const { return item_.routine.parts > 1; }
   /// The arrays that the kernel has so far.
   std::size_t arrays() const { return plan_.operands.size(); }
   /// Adds a phase with the body of a plan that can_use() accepts.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "heddle/error.h"
+
 #include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/item_vectors.h"
@@ -88,26 +90,18 @@ std::vector<int> loads_in_item(const KernelPlan& plan, const ItemPhase& phase) {
   return loads;
 }
 
-/// Whether the phase can pass elements to a routine, or take them: so many, `at_once` neighbours
-/// along the last loop at a time.
-bool passes_elements(const ItemPhase& phase, std::int64_t elements, int at_once) {
-  if (phase.routine || !(iterations(phase.loops) == Dim(elements))) return false;
-  return at_once == 1 || phase.loops.back().extent.divisible_by(at_once);
-}
-
 /// Whether the phase makes each element that the routine takes out of other memory.
 bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!passes_elements(phase, routine.takes, routine.takes_at_once) || phase.stores.size() != 1)
-    return false;
+  if (phase.routine || phase.stores.size() != 1) return false;
   const Store& store = plan.stores[phase.stores[0]];
   return store.operand == routine.arrays.front() && loads_in_item(plan, phase).empty() &&
-         counts_iterations(plan, store.address, phase.loops);
+         counts_elements(plan, store.address, phase.loops, routine.takes, routine.takes_at_once);
 }
 
 /// Whether the phase uses each element of the routine's result, and stores to other memory. Within
 /// items, neighbours that come at once are stored at once: not in parts of sectors.
 bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
-  if (!passes_elements(phase, routine.makes, routine.makes_at_once)) return false;
+  if (phase.routine) return false;
   if (!phase.across && routine.makes_at_once > access_width(plan, phase)) return false;
   for (const int store : phase.stores) {
     if (plan.operands[plan.stores[store].operand].in_item()) return false;
@@ -115,7 +109,8 @@ bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRou
   const std::vector<int> loads = loads_in_item(plan, phase);
   return loads.size() == 1 && plan.body[loads[0]].operand == routine.arrays.back() &&
          !plan.body[loads[0]].guarded &&
-         counts_iterations(plan, plan.body[loads[0]].address, phase.loops);
+         counts_elements(plan, plan.body[loads[0]].address, phase.loops, routine.makes,
+                         routine.makes_at_once);
 }
 
 /// Phases whose threads are those of the routine's stages: neighbouring threads should access
@@ -206,7 +201,26 @@ int least_blocks(const KernelPlan& plan, const ItemThreads& threads, const ir::T
                                                    std::max<std::int64_t>(fitting, 1)));
 }
 
+/// An item whose results several blocks make: they have no memory in common.
+void schedule_parts(KernelPlan& plan, ItemThreads threads, const ir::Target& target) {
+  std::vector<ItemPhase>& phases = plan.items->phases;
+  if (phases.size() != 3 || !phases[1].routine ||
+      !makes_elements(plan, phases[0], *phases[1].routine) ||
+      !uses_elements(plan, phases[2], *phases[1].routine))
+    throw InternalError("blocks share an item whose elements do not come from functions");
+  phases[0].direct = phases[2].direct = true;
+  plan.threads = plan.threads_per_row = threads.count;
+  plan.least_blocks = least_blocks(plan, threads, target);
+}
+
 }  // namespace
+
+bool counts_elements(const KernelPlan& plan, const Index& address, const std::vector<Loop>& loops,
+                     std::int64_t elements, int at_once) {
+  return iterations(loops) == Dim(elements) &&
+         (at_once == 1 || loops.back().extent.divisible_by(at_once)) &&
+         counts_iterations(plan, address, loops);
+}
 
 int vector_of_phase(const KernelPlan& plan, const ItemPhase& phase) {
   const bool blocks = plan.threads > 1;
@@ -250,6 +264,10 @@ void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
   Items& items = *plan.items;
   plan.mapping = Mapping::items;
   plan.family = "items";
+  if (items.parts > 1) {
+    schedule_parts(plan, threads, target);
+    return;
+  }
   const bool blocks = ir::capabilities_of(target).blocks;
   const bool alone = blocks && 2 * items.bytes > most_item_bytes(target);  // in its block
   bool across = false;

@@ -27,6 +27,11 @@ struct ItemCall {
 /// The most memory that the items of one block, or of one CPU thread, may take.
 std::int64_t most_item_bytes(const ir::Target& target);
 
+/// Whether the loops count so many elements, `at_once` neighbours along the last loop at a time, in
+/// the order in which they are at `address`: whether a routine can take or pass them one by one.
+bool counts_elements(const KernelPlan& plan, const Index& address, const std::vector<Loop>& loops,
+                     std::int64_t elements, int at_once);
+
 /// The threads that the routines of a kernel want for an item.
 struct ItemThreads {
   int count = 1;

@@ -226,6 +226,9 @@ struct ItemRoutine {
   /// so many neighbouring elements at once.
   std::int64_t takes = 0, makes = 0;
   int takes_at_once = 1, makes_at_once = 1;
+  /// If more than 1: so many blocks share an item. Each takes all elements, and makes some of the
+  /// results, from its number among them, which is the next parameter. Both come from functions.
+  int parts = 1;
   /// On a GPU, the thread that takes an element need not be one of the item's threads in later
   /// stages: the first function may come with threads of its own (section item_source).
   bool deals_anew = false;
@@ -255,6 +258,7 @@ struct Items {
   /// On a GPU: neighbouring threads work on neighbouring items, rather than on one item.
   bool interleaved = false;
   std::int64_t bytes = 0;  ///< memory of one item
+  int parts = 1;           ///< ItemRoutine::parts
   std::vector<ItemPhase> phases;
 };
 

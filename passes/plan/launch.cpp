@@ -162,7 +162,7 @@ KernelStep host_shape(const KernelPlan& plan) {
   if (plan.items) {
     constexpr std::int64_t worthwhile_bytes = 16 << 10;
     const std::int64_t step_bytes = plan.items->bytes * plan.items->per_block;
-    step.grid = {{plan.items->count, plan.items->per_block}};
+    step.grid = {{plan.items->count * Dim(plan.items->parts), plan.items->per_block}};
     step.host_grain = std::max<std::int64_t>(worthwhile_bytes / step_bytes, 1);
     return step;
   }
@@ -368,7 +368,7 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
       step.block[1] = static_cast<std::uint32_t>(plan.threads / plan.threads_per_row);
       break;
     case Mapping::items:
-      step.grid = {{plan.items->count, plan.items->per_block}};
+      step.grid = {{plan.items->count * Dim(plan.items->parts), plan.items->per_block}};
       break;
     case Mapping::columns: {
       const std::vector<Loop> rest(plan.outer.begin(), plan.outer.end() - 1);

@@ -93,10 +93,11 @@ class PlanText {
       case Mapping::scan_columns:
         return scan_mapping();
       case Mapping::items:
-        return fmt::format("items per_block={}{} lanes={} threads={} bytes={} i{}",
-                           plan_.items->per_block, plan_.items->interleaved ? " interleaved" : "",
-                           plan_.threads_per_row, plan_.threads, plan_.items->bytes,
-                           plan_.index_bits);
+        return fmt::format(
+            "items per_block={}{}{} lanes={} threads={} bytes={} i{}", plan_.items->per_block,
+            plan_.items->parts > 1 ? fmt::format(" parts={}", plan_.items->parts) : "",
+            plan_.items->interleaved ? " interleaved" : "", plan_.threads_per_row, plan_.threads,
+            plan_.items->bytes, plan_.index_bits);
       case Mapping::columns:
         break;
     }

@@ -28,8 +28,8 @@ ValueId irfft(Builder& builder, ValueId x, std::int64_t length) {
 }
 
 /// Every radix, products of them, a large prime factor, and lengths beyond one item.
-const std::vector<std::int64_t> lengths = {1,  2,  3,  4,  5,  6,   7,   8,   11,   13,   16,
-                                           17, 26, 30, 64, 77, 105, 128, 330, 1021, 1024, 20000};
+const std::vector<std::int64_t> lengths = {1,  2,  3,  4,  5,  6,   7,   8,   11,   13,   16,   17,
+                                           26, 30, 32, 64, 77, 105, 128, 330, 1021, 1024, 20000};
 
 TEST_CASE("transforms of every kind of length, both ways") {
   Suite suite;
@@ -74,6 +74,39 @@ TEST_CASE("batches, of which no block has a whole number, and none") {
     shape.back() = 13;
     builder.output(irfft(builder, builder.input(moderate_sample(DType::c128, shape, 2)), 24));
     suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
+/// A GPU with so little shared memory that short transforms are too long for a block.
+ir::Target tiny_target() {
+  ir::Target target = ir::parse_target("sm_90");
+  target.shared_bytes_per_block = 4 << 10;
+  target.multiprocessors = 4;
+  return target;
+}
+
+TEST_CASE("transforms of which two blocks make half each") {
+  Suite suite(tiny_target());
+  for (const DType dtype : dtypes_in(ir::calls::fft().dtypes)) {
+    const std::int64_t scale = real_dtype(dtype) == DType::f64 ? 1 : 2;
+    for (const std::int64_t factor : {256, 240, 224}) {
+      const std::int64_t n = factor * scale;
+      Builder builder(fmt::format("halves of {} {}", n, name_of(dtype)));
+      const ValueId x = builder.input(moderate_sample(dtype, {3, n}, 1));
+      const ValueId weight = builder.input(moderate_sample(dtype, {n}, 2));
+      builder.output(fft(builder, x));
+      builder.output(
+          builder.add(Op::absolute, {fft(builder, builder.add(Op::multiply, {x, weight}), true)}));
+      const ValueId real = builder.input(moderate_sample(real_dtype(dtype), {3, 2 * n}, 3));
+      builder.output(rfft(builder, real));
+      const ValueId tail = builder.slice(real, {1, 0}, {1, 1}, {2, 2 * n});
+      const ValueId spectrum = rfft(builder, builder.add(Op::square, {tail}));
+      builder.output(builder.add(Op::conjugate, {spectrum}));
+      // What reads other elements, or more than one, or with others, is a kernel of its own.
+      builder.output(builder.slice(spectrum, {0, n}, {1, -1}, {2, n + 1}));
+      suite.add(std::move(builder));
+    }
   }
   suite.finish();
 }

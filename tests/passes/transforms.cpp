@@ -95,20 +95,46 @@ TEST_CASE("on a GPU, real numbers of a transform move in pairs") {
   }
 }
 
-TEST_CASE("on a GPU, a long real transform is made of two in one kernel") {
-  const passes::PlannedProgram planned = plan(R"(func @main(%0: f32[64,65536]) -> c64[64,32769] {
-  %1 = call fft.rfft %0 : c64[64,32769]
+TEST_CASE("on a GPU, two blocks make half of a transform each that none holds") {
+  const auto parts_of = [](const char* text) {
+    const passes::PlannedProgram planned = plan(text, cuda_target);
+    REQUIRE(planned.kernels.size() == 1);
+    const passes::Items& items = *planned.kernels[0].items;
+    CHECK(items.phases.front().direct);
+    CHECK(items.phases.back().direct);
+    CHECK(planned.program.steps.size() == 1);
+    return items.parts;
+  };
+  CHECK(parts_of(R"(func @main(%0: f32[64,65536], %1: f32[65536]) -> f32[64,32769] {
+  %2 = multiply %0, %1 : f32[64,65536]
+  %3 = call fft.rfft %2 : c64[64,32769]
+  %4 = absolute %3 : f32[64,32769]
+  return %4
+})") == 2);
+  CHECK(parts_of(R"(func @main(%0: c64[n,32768]) -> c64[n,32768] {
+  %1 = call fft.fft %0 : c64[n,32768]
+  return %1
+})") == 2);
+  CHECK(parts_of(R"(func @main(%0: f32[64,32768]) -> c64[64,16385] {
+  %1 = call fft.rfft %0 : c64[64,16385]
+  return %1
+})") == 1);
+}
+
+TEST_CASE("few rows, and transposed ones, occupy more blocks than two each") {
+  for (const char* text : {R"(func @main(%0: c64[2,32768]) -> c64[2,32768] {
+  %1 = call fft.fft %0 : c64[2,32768]
   return %1
 })",
-                                              cuda_target);
-  std::vector<const passes::KernelPlan*> items;
-  for (const passes::KernelPlan& kernel : planned.kernels) {
-    if (kernel.items) items.push_back(&kernel);
+                           R"(func @main(%0: c64[32768,64]) -> c64[64,32768] {
+  %1 = transpose %0 axes=[1,0] : c64[64,32768]
+  %2 = call fft.fft %1 : c64[64,32768]
+  return %2
+})"}) {
+    const passes::PlannedProgram planned = plan(text, cuda_target);
+    CHECK(planned.kernels.size() == 2);
+    for (const passes::KernelPlan& kernel : planned.kernels) CHECK(kernel.items->parts == 1);
   }
-  REQUIRE(items.size() == 1);
-  CHECK(items[0]->items->count == ir::Dim(128));
-  CHECK(items[0]->items->phases.front().direct);
-  CHECK(items[0]->items->phases.back().direct);
 }
 
 TEST_CASE("on a GPU, a block takes fewer columns where there are few") {
