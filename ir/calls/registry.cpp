@@ -10,6 +10,7 @@
 #include "ir/base/fork_gate.h"
 #include "ir/calls/calls.h"
 #include "ir/calls/collective.h"
+#include "ir/calls/gram.h"
 
 namespace heddle::ir {
 
@@ -18,6 +19,7 @@ namespace {
 // clang-format off
 constexpr const CallOp& (*table[])() = {
     calls::matmul,
+    calls::gram_parts,
     calls::sort,
     calls::argsort,
     calls::cholesky,

@@ -13,12 +13,14 @@
 #include "heddle/error.h"
 
 #include "ir/calls/collective.h"
+#include "ir/calls/gram.h"
 #include "passes/calls/cholesky.h"
 #include "passes/calls/collective.h"
 #include "passes/calls/control.h"
 #include "passes/calls/determinant.h"
 #include "passes/calls/element_loops.h"
 #include "passes/calls/fft.h"
+#include "passes/calls/gram.h"
 #include "passes/calls/lu.h"
 #include "passes/calls/matmul.h"
 #include "passes/calls/matrix_item.h"
@@ -38,6 +40,7 @@ constexpr CallLowering table[] = {
      .describe = describe_product,
      .item = matmul_item,
      .flops = matmul_flops},
+    {.op = ir::calls::gram_parts, .item = gram_item, .flops = gram_flops, .only_lowered = true},
     {.op = ir::calls::sort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::argsort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::cholesky,

@@ -6,6 +6,7 @@
 
 #include "ir/types/capabilities.h"
 #include "passes/calls/bytes.h"
+#include "passes/calls/gram.h"
 #include "passes/calls/matrix_item.h"
 #include "passes/rewrite/rewrite.h"
 
@@ -258,6 +259,7 @@ std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::T
   };
   const ValueId a = operand(factors[0]), b = operand(factors[1]);
   const ir::Attributes& attributes = call.graph.attributes(call.node);
+  if (const std::optional<ValueId> gram = lower_gram(graph, a, b, target, location)) return {*gram};
   if (const std::int64_t parts = parts_of(graph, a, b, target); parts > 1)
     return {sum_of_parts(graph, a, b, parts, attributes, location)};
   const ValueId product = graph.add(Op::call, {a, b}, attributes, location);

@@ -1,0 +1,93 @@
+// Products of the transpose of a matrix with itself, as a GPU's lowering writes them.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "ir/graph/graph.h"
+#include "ir/interpreter/host_array.h"
+#include "passes/calls/lowering.h"
+#include "passes/plan/item_vectors.h"
+#include "tests/passes/plans.h"
+#include "tests/support/samples.h"
+
+namespace heddle::test {
+namespace {
+
+std::string gram(int rows, int columns, const char* dtype) {
+  return fmt::format(R"(func @main(%0: {2}[{0},{1}]) -> {2}[{1},{1}] {{
+  %1 = transpose %0 axes=[1,0] : {2}[{1},{0}]
+  %2 = call matmul %1, %0 : {2}[{1},{1}]
+  return %2
+}})",
+                     rows, columns, dtype);
+}
+
+bool calls(const ir::Graph& graph, std::string_view name) {
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    if (graph.op(ir::ValueId{i}) == ir::Op::call && graph.op_name(ir::ValueId{i}) == name)
+      return true;
+  }
+  return false;
+}
+
+/// The largest distance of an element of the lowered graph's first result from the op's own.
+double lowered_error(std::string_view text, std::string_view name) {
+  const ir::Graph graph = ir::parse(text);
+  const ir::Graph lowered = passes::lower_calls(graph, ir::parse_target(cuda_target));
+  REQUIRE(calls(lowered, name));
+  const std::vector<ir::HostArray> inputs = {
+      moderate_sample(graph.dtype(ir::ValueId{0}), graph.shape(ir::ValueId{0}), 1)};
+  const ir::HostArray expected = ir::interpret(graph, inputs)[0];
+  const ir::HostArray found = ir::interpret(lowered, inputs)[0];
+  REQUIRE(expected.data.size() == found.data.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < found.data.size(); i += sizeof(double)) {
+    double a = 0, b = 0;
+    std::memcpy(&a, &expected.data[i], sizeof a);
+    std::memcpy(&b, &found.data[i], sizeof b);
+    worst = std::max(worst, std::abs(a - b) / (1 + std::abs(a)));
+  }
+  return worst;
+}
+
+TEST_CASE("the transpose of a long matrix times the matrix is a kernel that fills a GPU") {
+  CHECK(lowered_error(gram(16390, 5, "f64"), "linalg.gram_parts") < 1e-12);
+  const passes::PlannedProgram planned = plan(gram(1 << 20, 32, "f32"), cuda_target);
+  const passes::KernelPlan& first = planned.kernels.front();
+  REQUIRE(first.items);
+  CHECK(first.items->parts == 264);
+  CHECK(first.items->phases.front().direct);
+  CHECK(passes::access_width(first, first.items->phases.front()) == 4);
+  CHECK(first.least_blocks == 2);
+}
+
+TEST_CASE("work on a long matrix happens where its product reads it") {
+  const passes::PlannedProgram planned = plan(R"(func @main(%0: f32[1048576,32]) -> f32[32,32] {
+  %1 = square %0 : f32[1048576,32]
+  %2 = transpose %1 axes=[1,0] : f32[32,1048576]
+  %3 = call matmul %2, %1 : f32[32,32]
+  return %3
+})",
+                                              cuda_target);
+  CHECK(planned.kernels.front().items->parts == 264);
+  for (const passes::KernelPlan& kernel : planned.kernels) CHECK(kernel.family != "pointwise");
+}
+
+TEST_CASE("short, wide and other products are a library's") {
+  const ir::Target target = ir::parse_target(cuda_target);
+  for (const std::string& text :
+       {gram(1000, 32, "f32"), gram(1 << 15, 129, "f32"), gram(1 << 15, 32, "c64")})
+    CHECK(!calls(passes::lower_calls(ir::parse(text), target), "linalg.gram_parts"));
+  CHECK(!calls(
+      passes::lower_calls(ir::parse(gram(1 << 20, 32, "f32")), ir::parse_target(host_target)),
+      "linalg.gram_parts"));
+}
+
+}  // namespace
+}  // namespace heddle::test
