@@ -204,6 +204,35 @@ __device__ __forceinline__ void solve_lane(SharedArray<T> a, SharedArray<T> b, S
   block_barrier();
 }
 
+// Columns of the identity are the right-hand sides.
+template <class T, int N>
+__device__ __forceinline__ void inverse_lane(SharedArray<T> a, SharedArray<T>,
+                                             SharedArray<int> status, int lane) {
+  if (lane == 0) {
+    T own[N][N];
+    int source[N], pivot[N];
+    LaneReciprocals<T, N> reciprocals;
+    lane_load<T, N, N, true>(own, a);
+    const int failed = lane_eliminate(own, source, pivot, reciprocals);
+#pragma unroll 1
+    for (int side = 0; side < N; ++side) {
+      T x[N];
+#pragma unroll
+      for (int i = 0; i < N; ++i) x[i] = T(source[i] == side ? 1 : 0);
+      if (reciprocals.exact) {
+        lane_substitute<true>(x, own, reciprocals);
+      } else {
+        lane_substitute<false>(x, own, reciprocals);
+      }
+#pragma unroll
+      for (int i = 0; i < N; ++i)
+        matrix_store(a, side * N + i, failed ? T(matrix_nan<MatrixPart<T>>()) : x[i]);
+    }
+    shared_store(status, 0, failed);
+  }
+  block_barrier();
+}
+
 //! section complex_lane_matrices needs complex_matrix_items lane_matrices
 // Section lane_matrices for complex matrices.
 

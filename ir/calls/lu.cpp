@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/calls/calls.h"
+#include "ir/calls/inverse.h"
 #include "ir/calls/matrices.h"
 
 namespace heddle::ir {
@@ -122,6 +123,29 @@ std::vector<HostArray> interpret_solve(const CallArguments& arguments) {
                                       [](auto item) { interpret_solve_item(std::move(item)); });
 }
 
+std::vector<Type> infer_inverse(const Call& call) {
+  const Type& a = square_matrices(call, 0);
+  return {a, statuses_of(batch_of(a))};
+}
+
+template <class Wide>
+void interpret_inverse_item(interpreter::StackItem<Wide> item) {
+  const Factors<Wide> made = factorize(item.operand(0));
+  const std::size_t n = made.lu.rows();
+  Matrix<Wide> x(n, n, Wide(made.status == 0 ? 0 : std::numeric_limits<double>::quiet_NaN()));
+  if (made.status == 0) {
+    for (std::size_t i = 0; i < n; ++i) x(i, i) = Wide(1);
+    x = solution(made, std::move(x));
+  }
+  item.store(0, std::move(x));
+  item.store_status(1, made.status);
+}
+
+std::vector<HostArray> interpret_inverse(const CallArguments& arguments) {
+  return interpreter::for_each_matrix(arguments,
+                                      [](auto item) { interpret_inverse_item(std::move(item)); });
+}
+
 std::vector<Type> infer_slogdet(const Call& call) {
   const Type& a = square_matrices(call, 0);
   const Shape batch = batch_of(a);
@@ -162,6 +186,16 @@ const CallOp& lu() {
                                         .interpret = interpret_lu,
                                         .core_axes = 2,
                                         .shared = {{.result = 0, .operand = 0}}};
+  return op;
+}
+
+const CallOp& inverse() {
+  static const CallOp& op = *new CallOp{.name = "linalg.inverse",
+                                        .numpy = "numpy.linalg.inv",
+                                        .dtypes = lapack_dtypes,
+                                        .infer = infer_inverse,
+                                        .interpret = interpret_inverse,
+                                        .core_axes = 2};
   return op;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/calls/calls.h"
 #include "ir/calls/collective.h"
 #include "ir/calls/gram.h"
+#include "ir/calls/inverse.h"
 
 namespace heddle::ir {
 
@@ -25,6 +26,7 @@ constexpr const CallOp& (*table[])() = {
     calls::cholesky,
     calls::lu,
     calls::solve,
+    calls::inverse,
     calls::slogdet,
     calls::geqrf,
     calls::householder_product,

@@ -14,6 +14,7 @@
 
 #include "ir/calls/collective.h"
 #include "ir/calls/gram.h"
+#include "ir/calls/inverse.h"
 #include "passes/calls/cholesky.h"
 #include "passes/calls/collective.h"
 #include "passes/calls/control.h"
@@ -52,6 +53,7 @@ constexpr CallLowering table[] = {
     {.op = ir::calls::irfft, .lower = lower_irfft, .item = irfft_item, .flops = fft_flops},
     {.op = ir::calls::lu, .lower = lower_lu, .item = lu_item, .flops = lu_flops},
     {.op = ir::calls::solve, .lower = lower_solve, .item = solve_item, .flops = solve_flops},
+    {.op = ir::calls::inverse, .item = inverse_item, .flops = inverse_flops, .only_lowered = true},
     {.op = ir::calls::slogdet, .lower = lower_slogdet, .item = slogdet_item, .flops = lu_flops},
     {.op = ir::calls::geqrf, .item = geqrf_item, .flops = geqrf_flops},
     {.op = ir::calls::householder_product,

@@ -9,7 +9,8 @@ std::vector<ValueId> lower_lu(Graph& graph, const OldCall& call, const ir::Targe
 /// What lower_lu gives for matrices: factors, pivots and statuses.
 std::vector<ValueId> lu_of(Graph& graph, ValueId matrices, ir::Location location,
                            const ir::Target& target);
-/// The call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops,
+/// The inverse, where the right-hand sides are the identity's and a lane computes it. Else the
+/// call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops,
 /// which fuse. Small matrices of a stack (matrix_item.h) need neither.
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target);
 
@@ -18,5 +19,7 @@ std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Ta
 Dim lu_flops(const Graph& graph, ValueId call);
 /// The same, and 2 n^2 for each right-hand side.
 Dim solve_flops(const Graph& graph, ValueId call);
+/// Those of lu_flops, and 2 n^3.
+Dim inverse_flops(const Graph& graph, ValueId call);
 
 }  // namespace heddle::passes

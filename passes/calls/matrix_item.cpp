@@ -54,6 +54,8 @@ class Layout {
     set_section(whole_ ? lane_section : section);
     name_ = fmt::format("{}_{}", name, whole_ ? "lane" : "item");
   }
+  /// Whether one lane holds the matrix.
+  bool whole() const { return whole_; }
   /// A routine of so many lanes.
   void choose_item(const char* name, std::int64_t wanted, const char* section) {
     set_lanes(wanted);
@@ -155,6 +157,17 @@ std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::T
   layout.choose("solve", n, n);
   return std::move(layout).finish({n, count}, transposed ? ", true" : ", false",
                                   {a, b, b, a, pivots, status});
+}
+
+std::optional<ItemCall> inverse_item(const Graph& graph, ValueId call, const ir::Target& target) {
+  const ir::Type& type = graph.type(graph.operands(call)[0]);
+  if (!is_small_stack(type.shape)) return std::nullopt;
+  const std::int64_t n = extent(type.shape, 1);
+  Layout layout(type.dtype, target);
+  const std::int64_t a = layout.add_numbers(n * n), status = layout.add_integers(1);
+  layout.choose("inverse", n, n);
+  if (!layout.whole()) return std::nullopt;
+  return std::move(layout).finish({n}, "", {a, a, status});
 }
 
 std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target) {

@@ -18,6 +18,8 @@ std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir
 std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Solutions and statuses as ir::calls::solve() says: nothing is left to lower.
 std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target);
+/// Inverses and statuses of matrices that a GPU's lane holds.
+std::optional<ItemCall> inverse_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Signs and logarithms.
 std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Reflectors and their factors, on a GPU.

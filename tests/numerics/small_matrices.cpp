@@ -92,6 +92,20 @@ TEST_CASE("factors and solutions of every order, with work before and after") {
   suite.require(ir::calls::lu(), 30);
 }
 
+/// The identity for each matrix of a value.
+ValueId identities(Builder& builder, ValueId matrices) {
+  const ir::Type type = builder.made.graph.type(matrices);
+  const auto rank = static_cast<std::int64_t>(type.shape.size());
+  ir::Attributes indices;
+  indices.dtype = DType::i64;
+  indices.shape = type.shape;
+  indices.axes = {rank - 2};
+  const ValueId row = builder.add(Op::iota, {}, indices);
+  indices.axes = {rank - 1};
+  return builder.cast(builder.add(Op::equal, {row, builder.add(Op::iota, {}, indices)}),
+                      type.dtype);
+}
+
 /// Sets element (row, column) of a matrix.
 void set(HostArray& matrices, std::size_t matrix, std::size_t row, std::size_t column, double to) {
   const auto n = static_cast<std::size_t>(matrices.type.shape.back().constant());
@@ -145,6 +159,30 @@ TEST_CASE("reflectors of every order, of zeros, and of numbers whose squares are
   suite.finish();
   suite.require(ir::calls::geqrf(), 13);
   suite.require(ir::calls::householder_product(), 8);
+}
+
+TEST_CASE("inverses of regular and of singular matrices") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    for (const std::int64_t n : {1, 3, 4, 8}) {
+      Builder builder(fmt::format("inverses of {} matrices of order {}", name_of(dtype), n));
+      HostArray given = moderate_sample(dtype, {35, n, n}, 1);
+      for (std::int64_t j = 0; j < n; ++j) set(given, 2, 0, static_cast<std::size_t>(j), 0);
+      const ValueId a = builder.input(given);
+      // Rows change places: the diagonal is large only once the rows are in reverse order.
+      const ValueId regular = dominant(builder, scaled(builder, a, 0.25));
+      const ValueId turned = builder.slice(regular, {0, n - 1, 0}, {1, -1, 1}, {35, n, n});
+      for (const ValueId matrices : {a, turned}) {
+        const ValueId x = call(builder, ir::calls::solve(),
+                               {matrices, identities(builder, matrices)}, {{"transposed", true}});
+        builder.output(scaled(builder, x, 2));
+        builder.output(result(builder, x, 3));
+      }
+      builder.most_ambiguous = 0.3;  // inverses of random matrices
+      suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
 }
 
 TEST_CASE("rows are exchanged") {

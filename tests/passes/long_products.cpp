@@ -1,4 +1,4 @@
-// Products of the transpose of a matrix with itself, as a GPU's lowering writes them.
+// Products of the transpose of a matrix with itself, and inverses, as a GPU's lowering writes them.
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +27,16 @@ std::string gram(int rows, int columns, const char* dtype) {
 }})",
                      rows, columns, dtype);
 }
+
+constexpr const char* inverse_text =
+    R"(func @main(%0: f64[3,4,4]) -> (f64[3,4,4], i32[3]) {
+  %1 = iota axes=[1] : i64[3,4,4]
+  %2 = iota axes=[2] : i64[3,4,4]
+  %3 = equal %1, %2 : bool[3,4,4]
+  %4 = cast %3 : f64[3,4,4]
+  %5, _, _, %6 = call linalg.solve %0, %4 {transposed = true} : f64[3,4,4], f64[3,4,4], i32[3,4], i32[3]
+  return %5, %6
+})";
 
 bool calls(const ir::Graph& graph, std::string_view name) {
   for (std::uint32_t i = 0; i < graph.size(); ++i) {
@@ -87,6 +97,18 @@ TEST_CASE("short, wide and other products are a library's") {
   CHECK(!calls(
       passes::lower_calls(ir::parse(gram(1 << 20, 32, "f32")), ir::parse_target(host_target)),
       "linalg.gram_parts"));
+}
+
+TEST_CASE("solutions for the identity are inverses, which need no factors in memory") {
+  CHECK(lowered_error(inverse_text, "linalg.inverse") < 1e-12);
+  const passes::PlannedProgram planned = plan(inverse_text, cuda_target);
+  REQUIRE(planned.kernels.size() == 1);
+  CHECK(planned.kernels[0].items->bytes < 2 * 4 * 4 * 8);
+  std::string with_factors(inverse_text);
+  with_factors.replace(with_factors.find("%5, _"), 5, "%5, %7");
+  with_factors.replace(with_factors.find("%5, %6"), 6, "%7, %6");
+  CHECK(!calls(passes::lower_calls(ir::parse(with_factors), ir::parse_target(cuda_target)),
+               "linalg.inverse"));
 }
 
 }  // namespace
