@@ -224,8 +224,29 @@ Index IndexSpace::divide(const Index& a, Dim divisor) {
   return normalized(std::move(division.whole));
 }
 
-Index IndexSpace::modulo(const Index& a, Dim divisor) {
+namespace {
+
+/// (x % d + y) % d is (x + y) % d. Only for x < 2 * d, as rotations make it: other remainders are
+/// expensive, and may be needed elsewhere.
+Index without_inner_remainders(const IndexSpace& space, const Index& index, Dim divisor) {
+  for (const IndexTerm& term : index.terms) {
+    const Atom& inside = space.atom(term.atom);
+    if (inside.kind != Atom::Kind::remainder || !(inside.divisor == divisor) ||
+        !(term.coefficient == Dim(1)) || !space.in_range(inside.numerator, divisor + divisor))
+      continue;
+    Index rest = index;
+    std::erase(rest.terms, term);
+    return without_inner_remainders(space, space.add(rest, inside.numerator), divisor);
+  }
+  return index;
+}
+
+}  // namespace
+
+Index IndexSpace::modulo(const Index& index, Dim divisor) {
   if (divisor == Dim(1)) return {};
+  if (in_range(index, divisor)) return index;
+  const Index a = without_inner_remainders(*this, index, divisor);
   if (in_range(a, divisor)) return a;
   Division division = split_in_range(*this, a, divisor);
   if (in_range(division.part, divisor)) return division.part;

@@ -6,6 +6,7 @@
 #include "passes/groups/per_element.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/families.h"
+#include "passes/plan/held_elements.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/walk.h"
 
@@ -17,11 +18,6 @@ namespace {
 // parameters.
 constexpr int max_reads = 384;
 static_assert((max_reads + max_stores) * 8 <= 4096 - 256);  // the rest is for sizes
-// Limit on the issue slots of one thread's code. Larger kernels do not fit into the instruction
-// caches.
-constexpr std::int64_t most_slots = 4096;
-// Limit on the iterations of a loop that one thread takes in order to share their loads.
-constexpr std::int64_t most_held_iterations = 8;
 
 bool is_pointwise(const Graph& graph, ValueId node) {
   const ir::Op op = graph.op(node);
@@ -92,111 +88,6 @@ Verdict Pointwise::extend(const Graph& graph, const Group& group, const Candidat
 
 namespace {
 
-bool is_plain_load(const Instruction& instruction) {
-  return instruction.kind == Instruction::Kind::load && instruction.arguments.empty();
-}
-
-/// Issue slots of the kernel's work on one element. A loop is long: a thread that took several
-/// elements would run their loops in turn.
-std::int64_t slots_of(const KernelPlan& plan) {
-  std::int64_t slots = plan.element_loops.empty() ? 0 : most_slots;
-  for (const Instruction& one : plan.body) {
-    // Behind the last element, lanes of a vector compute with zeros.
-    if (one.kind == Instruction::Kind::user && ir::may_run_forever(*one.function))
-      slots += most_slots;
-    if (one.kind == Instruction::Kind::user)
-      slots += static_cast<std::int64_t>(user_map_slots(*one.function));
-    slots += one.kind == Instruction::Kind::apply ? info(one.op).cost : 1;
-  }
-  return slots;
-}
-
-/// The number of loads in an iteration of the loop that an iteration shortly before makes as well.
-int repeated_loads(const KernelPlan& plan, const Loop& loop) {
-  int count = 0;
-  for (const Instruction& later : plan.body) {
-    if (!is_plain_load(later)) continue;
-    const auto step = step_along(plan, later.address, loop);
-    if (!step || *step == Dim(0)) continue;
-    count += std::ranges::any_of(plan.body, [&](const Instruction& load) {
-      if (!is_plain_load(load) || load.operand != later.operand) return false;
-      Index moved = load.address;
-      for (int iterations = 1; iterations <= 4; ++iterations) {
-        moved.offset = moved.offset + *step;
-        if (moved == later.address) return true;
-      }
-      return false;
-    });
-  }
-  return count;
-}
-
-/// If neighbouring iterations of a loop (except the last loop) load the same elements, a thread
-/// takes several of them: as many as its registers can hold and as leave enough blocks.
-void share_loads(KernelPlan& plan, const ir::Target& target) {
-  int most = 0, shared_loop = -1;
-  for (std::size_t i = 0; i + 1 < plan.outer.size(); ++i) {
-    if (known(plan.outer[i].extent, 0) < most_held_iterations) continue;
-    const int repeated = repeated_loads(plan, plan.outer[i]);
-    if (repeated > 0 && repeated >= most) shared_loop = static_cast<int>(i), most = repeated;
-  }
-  const Dim total = iterations(plan.outer);
-  if (most == 0 || !total.is_constant()) return;
-  // Held loads are whole vectors; or single elements, if these are wide enough for efficient
-  // access.
-  constexpr std::size_t narrowest = 4;
-  int vector = plan.vector;
-  bool wide = true;
-  std::int64_t bytes = 0;
-  for (const Instruction& load : plan.body) {
-    if (!is_plain_load(load)) continue;
-    bytes += static_cast<std::int64_t>(size_of(load.dtype));
-    wide &= size_of(load.dtype) >= narrowest;
-    const KernelOperand& operand = plan.operands[load.operand];
-    if (vector_width(plan, operand, load.address, plan.outer.back(), vector) < vector) vector = 1;
-  }
-  if (vector < plan.vector && !wide) return;
-  constexpr std::int64_t register_bytes = 192;
-  const std::int64_t enough = std::int64_t{2048} * std::max(1, target.multiprocessors);
-  std::int64_t held = most_held_iterations;
-  const std::int64_t slots = slots_of(plan) * vector;
-  while (held > 1 && (held * bytes * vector > register_bytes || held * slots > most_slots ||
-                      total.constant() / (vector * held) < enough)) {
-    held /= 2;
-  }
-  if (held == 1) return;
-  plan.held = held;
-  plan.held_loop = shared_loop;
-  plan.vector = vector;
-}
-
-/// A thread takes several vectors if it would otherwise have too few loads in flight, or if they
-/// can share the work on a random key; and only if enough blocks remain to fill the device.
-void unroll(KernelPlan& plan, const ir::Target& target) {
-  int loads = 0;
-  for (const Instruction& load : plan.body) {
-    if (load.kind != Instruction::Kind::load) continue;
-    loads += load.guarded || std::ranges::all_of(plan.outer, [&](const Loop& loop) {
-               const auto step = step_along(plan, load, loop);
-               return !step || !(*step == Dim(0));
-             });
-  }
-  const bool shares = std::ranges::any_of(plan.body, [](const Instruction& instruction) {
-    return instruction.kind == Instruction::Kind::load ||
-           (instruction.kind == Instruction::Kind::apply && info(instruction.op).has(ir::keyed));
-  });
-  if (!shares) return;
-  const std::int64_t vectors = known(iterations(plan.outer), 1 << 26) / plan.vector;
-  const std::int64_t slots = slots_of(plan) * plan.vector;
-  constexpr int most_unrolled = 4, enough_loads = 3;
-  while (plan.unroll < most_unrolled && plan.unroll * loads < enough_loads &&
-         plan.unroll * 2 * slots <= most_slots &&
-         vectors / (plan.unroll * 2) >=
-             std::int64_t{8} * 2048 * std::max(1, target.multiprocessors)) {
-    plan.unroll *= 2;
-  }
-}
-
 /// Pieces begin and end at any element. If narrower vectors do not go across their ends, they are
 /// better than loads of single elements.
 int width_of_pieces(const KernelPlan& plan, int width) {
@@ -233,10 +124,10 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   // If there are several loops, the last extent must be a multiple of the width. A single loop has
   // a tail instead.
   while (width > 1 && plan.outer.size() > 1 && !last.extent.divisible_by(width)) width /= 2;
-  while (width > 1 && width * slots_of(plan) > most_slots) width /= 2;
+  while (width > 1 && width * element_slots(plan) > most_thread_slots) width /= 2;
   plan.vector = width_of_pieces(plan, width);
-  share_loads(plan, target);
-  if (plan.held == 0) unroll(plan, target);
+  choose_single_elements(plan);
+  choose_elements_a_thread(plan, target);
   return true;
 }
 

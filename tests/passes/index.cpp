@@ -145,6 +145,9 @@ TEST_CASE("what is affine stays affine") {
   const Index x = space.loop(j);
   const Index again = space.add(space.scale(space.divide(x, 5), 5), space.modulo(x, 5));
   CHECK(again == x);
+  // Around the end of an axis and back.
+  const Index around = space.modulo(space.add(space.loop(i), {1, {}}), 6);
+  CHECK(space.modulo(space.add(around, {5, {}}), 6) == space.loop(i));
   // Windows: rows of an array that is repeated, each one or a few elements longer than the array.
   const AtomId k = space.new_loop(3);
   const auto rows = [&](Dim step) {
