@@ -91,6 +91,10 @@ void Grouper::make_group(ValueId node) {
     IndexMap map;
     group.outer = loops_over(space, graph_.shape(*call), map);
     candidate.maps[0] = reshape_map(space, map, graph_.shape(*call), graph_.shape(node));
+  } else if (const std::optional<ir::Shape> rows = rows_before_reshape(node)) {
+    IndexMap map;
+    group.outer = loops_over(space, *rows, map);
+    candidate.maps[0] = reshape_map(space, map, *rows, graph_.shape(node));
   } else {
     group.outer = loops_over(space, graph_.shape(node), candidate.maps[0]);
   }

@@ -91,6 +91,7 @@ class Grouper {
   bool is_transposed_call(ValueId value) const;
   bool is_read_across_items(ValueId value) const;
   std::optional<ValueId> transposed_call_below(ValueId value) const;
+  std::optional<ir::Shape> rows_before_reshape(ValueId value) const;
   void explain_product(ValueId product);
   bool try_join(ValueId node, std::uint32_t group, bool stored);
   bool try_duplicate(ValueId node, const std::vector<std::uint32_t>& groups);

@@ -191,6 +191,39 @@ TEST_CASE("what belongs to a row divides its elements as IEEE says") {
   CHECK(suite.bitwise() == exact);
 }
 
+/// Rows of a reshaped array, divided by their greatest magnitude, reshaped back.
+Builder blocks_of(DType dtype, Shape shape, Shape blocks) {
+  Builder builder(fmt::format("blocks of {}", name_of(dtype)));
+  const ValueId x = builder.input(moderate_sample(dtype, shape, 5));
+  const ValueId rows = builder.reshape(x, blocks);
+  const auto last = static_cast<std::int64_t>(blocks.size()) - 1;
+  const ValueId largest = builder.reduce(Op::max, builder.add(Op::absolute, {rows}), {last}, true);
+  const ValueId scaled = builder.add(Op::divide, {rows, largest});
+  const ValueId back = builder.reshape(scaled, shape);
+  builder.output(builder.add(Op::multiply, {back, back}));
+  builder.output(largest);
+  return builder;
+}
+
+TEST_CASE("what is computed from rows is reshaped") {
+  Suite suite;
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    suite.add(blocks_of(dtype, {96 * 40}, {96, 40}));
+    suite.add(blocks_of(dtype, {7, 9 * 33}, {7, 9, 33}));
+    suite.add(blocks_of(dtype, {3, 4 * 5, 21}, {3, 4, 5 * 21}));
+    // Groups of channels: reductions over several axes.
+    Builder groups(fmt::format("group norm of {}", name_of(dtype)));
+    const ValueId x = groups.input(moderate_sample(dtype, {3, 12, 7, 9}, 6));
+    const ValueId parts = groups.reshape(x, {3, 4, 3, 7, 9});
+    const ValueId mean = groups.reduce(Op::max, parts, {2, 3, 4}, true);
+    const ValueId centred = groups.add(Op::subtract, {parts, mean});
+    const ValueId scale = groups.input(moderate_sample(dtype, {12, 1, 1}, 7));
+    groups.output(groups.add(Op::multiply, {groups.reshape(centred, {3, 12, 7, 9}), scale}));
+    suite.add(std::move(groups));
+  }
+  suite.finish();
+}
+
 TEST_CASE("one program normalises any number of rows, of any length") {
   Suite suite;
   const Dim m = Dim::symbol("m"), n = Dim::symbol("n");

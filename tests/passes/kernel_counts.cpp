@@ -372,3 +372,32 @@ TEST_CASE("a reduction of few rows is split until it fills the multiprocessors")
     CHECK(blocks >= 2 * target.multiprocessors);
   }
 }
+
+TEST_CASE("rows are found behind a reshape of what is computed from them") {
+  for (const char* target : {cuda_target, host_target}) {
+    CAPTURE(target);
+    const passes::PlannedProgram blocks = plan(R"(
+  func @f(%0: f32[640000]) -> f32[640000] {
+    %1 = reshape %0 : f32[10000,64]
+    %2 = absolute %1 : f32[10000,64]
+    %3 = max %2 axes=[1] keepdims : f32[10000,1]
+    %4 = divide %1, %3 : f32[10000,64]
+    %5 = reshape %4 : f32[640000]
+    %6 = negative %5 : f32[640000]
+    return %6
+  })",
+                                               target);
+    REQUIRE(blocks.kernels.size() == 1);
+    CHECK(blocks.kernels[0].family == "normalization");
+    const passes::PlannedProgram groups = plan(R"(
+  func @f(%0: f32[16,64,14,14]) -> f32[16,64,14,14] {
+    %1 = reshape %0 : f32[16,8,8,14,14]
+    %2 = sum %1 axes=[2,3,4] keepdims : f32[16,8,1,1,1]
+    %3 = subtract %1, %2 : f32[16,8,8,14,14]
+    %4 = reshape %3 : f32[16,64,14,14]
+    return %4
+  })",
+                                               target);
+    CHECK(groups.kernels.size() == 1);
+  }
+}
