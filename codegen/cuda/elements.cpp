@@ -45,12 +45,36 @@ void CudaPrinter::elements() {
   out_.line("assume_not_negative(e);");
   body_.decode(loops, "e");
   const std::string extent = body_.extent(last.extent), position = body_.loop_variable(last.atom);
-  const std::string valid = tail ? extent + " - " + position : "";
   if (plan_.held > 0) {
     begin_held_elements();
-    hold_loads(valid, [&] { open_held_elements(true); });
+    hold_loads(tail ? extent + " - " + position : "", [&] { open_held_elements(true); });
     open_held_elements(false);
   }
+  const bool shifts =
+      std::ranges::any_of(plan_.body, [](const Instruction& one) { return one.shifted_from >= 0; });
+  if (tail && shifts) {
+    // In whole vectors, it is known at compile time which elements others take from them.
+    out_.open("if ({} + {} <= {})", position, plan_.vector, extent);
+    const std::vector<bool> declared = body_.declared;
+    whole_vectors_ = true;
+    element_vector(stores, roots);
+    whole_vectors_ = false;
+    body_.declared = declared;
+    out_.close();
+    out_.open("else");
+    element_vector(stores, roots);
+    out_.close();
+  } else {
+    element_vector(stores, roots);
+  }
+  if (plan_.held > 0 || plan_.unroll > 1) out_.close();
+}
+
+void CudaPrinter::element_vector(const Stores& stores, const std::vector<int>& roots) {
+  const Loop& last = plan_.outer.back();
+  const bool tail = has_tail(last);
+  const std::string extent = body_.extent(last.extent), position = body_.loop_variable(last.atom);
+  const std::string valid = tail ? extent + " - " + position : "";
   vector_addresses(body_.needed_for(roots, false), last);
   const std::vector<int> wanted = body_.needed_for(roots, false);
   vector_loads(wanted, last, valid);
@@ -73,7 +97,6 @@ void CudaPrinter::elements() {
     lanes();
   }
   vector_stores(stores, last, valid);
-  if (plan_.held > 0 || plan_.unroll > 1) out_.close();
 }
 
 bool CudaPrinter::has_quick_way(const std::vector<int>& wanted, const Stores& stores,

@@ -146,7 +146,7 @@ void CudaPrinter::reduce_cluster(std::size_t reduction, const std::string& state
 }
 
 bool CudaPrinter::has_tail(const Loop& loop) const {
-  return plan_.vector > 1 && !loop.extent.divisible_by(plan_.vector);
+  return plan_.vector > 1 && !whole_vectors_ && !loop.extent.divisible_by(plan_.vector);
 }
 
 bool CudaPrinter::is_vector(const Store& store, const Loop& loop) const {
@@ -175,18 +175,26 @@ std::string CudaPrinter::load_text(const Instruction& load) {
   return fmt::format("load_if(v{}, p{}, {})", load.arguments[0], load.operand, address);
 }
 
-// The lanes at one end of the vector read memory, the others take elements of another vector.
+// The lanes at one end of the vector take elements of a third vector, or read memory.
 std::string CudaPrinter::shifted_load_text(const Instruction& load) {
-  const int from = load.shifted_from, shift = load.shift;
-  if (from < 0 || lane_of_[static_cast<std::size_t>(from)].empty()) return load_text(load);
+  const int from = load.shifted_from, shift = load.shift, rest = load.shifted_rest;
+  const auto is_loaded = [&](int vector) {
+    return vector >= 0 && !lane_of_[static_cast<std::size_t>(vector)].empty();
+  };
+  if (!is_loaded(from)) return load_text(load);
   const Loop& last = plan_.outer.back();
+  const auto element = [&](int vector, int by) {
+    return fmt::format("x{}.v[k {} {}]", vector, by > 0 ? '+' : '-', std::abs(by));
+  };
   std::string inside =
       shift > 0 ? fmt::format("k < {}", plan_.vector - shift) : fmt::format("k >= {}", -shift);
-  // Behind the end of the loop, the vector has zeros.
+  // Behind the end of the loop, vectors have zeros.
   if (shift > 0 && has_tail(last))
     inside += fmt::format(" && first + k + {} < {}", shift, body_.extent(last.extent));
-  return fmt::format("{} ? x{}.v[k {} {}] : {}", inside, from, shift > 0 ? '+' : '-',
-                     std::abs(shift), load_text(load));
+  const bool joins = is_loaded(rest) && !has_tail(last);
+  return fmt::format("{} ? {} : {}", inside, element(from, shift),
+                     joins ? element(rest, shift > 0 ? shift - plan_.vector : shift + plan_.vector)
+                           : load_text(load));
 }
 
 void CudaPrinter::vector_addresses(const std::vector<int>& wanted, const Loop& loop) {
@@ -358,7 +366,7 @@ void CudaPrinter::print_with_exact_fallback(const std::function<void()>& print) 
 void CudaPrinter::define_states(int stage, const std::string& first) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
-    if (reduction.stage != stage) continue;
+    if (reduction.scan || reduction.stage != stage) continue;
     std::string start = fmt::format("a{0}[k] = R{0}::identity()", i);
     if (tracks_index(reduction)) {
       out_.line("op::reduce::Indexed<R{0}::Key, Index> w{0}[{1}];", i, plan_.vector);
@@ -439,7 +447,7 @@ void CudaPrinter::close_row_loop(int stage) {
 void CudaPrinter::finish_states(int stage, const std::string& first) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
-    if (reduction.stage != stage) continue;
+    if (reduction.scan || reduction.stage != stage) continue;
     if (folds(reduction) && plan_.mapping == Mapping::columns) {
       out_.directive("#pragma unroll");
       out_.line("for (int k = 0; k < {1}; ++k) a{0}[k] = total{0}[k];", i, plan_.vector);
@@ -455,7 +463,7 @@ void CudaPrinter::finish_states(int stage, const std::string& first) {
 void CudaPrinter::combine_states(int stage, const std::string& position) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const passes::Reduction& reduction = plan_.reductions[i];
-    if (reduction.stage != stage) continue;
+    if (reduction.scan || reduction.stage != stage) continue;
     if (tracks_index(reduction)) {
       out_.line("w{0}[{1}] = R{0}::next<Index>(w{0}[{1}], v{2}, {3});", i, lane(), reduction.value,
                 position);

@@ -22,6 +22,8 @@ class CudaPrinter {
   void signature();
 
   void elements();
+  /// The work on one vector of elements, or on one held iteration.
+  void element_vector(const Stores& stores, const std::vector<int>& roots);
   /// Whether a thread computes its elements with fast quotients and roots first, and again with
   /// exact ones if an operand was out of their range. True for at least three quotients and roots,
   /// if all stores are of whole vectors, which follow afterwards.
@@ -43,6 +45,7 @@ class CudaPrinter {
   void one_row();
   void row_values(int stage);
   void row_stage(int stage);
+  void reduce_row(int stage);
   /// Prints the loads that the plan holds in registers, all before the first use of any. `open`
   /// prints the head of the loop over them, whose variable is h.
   void hold_loads(const std::string& valid, const std::function<void()>& open);
@@ -148,6 +151,7 @@ class CudaPrinter {
   const passes::KernelPlan& plan_;
   Writer out_;
   Body body_;
+  bool whole_vectors_ = false;        ///< the code being printed runs for whole vectors only
   std::string lanes_;                 ///< the kernel's constant with the number of a row's
                                       ///< threads; empty if the plan's number holds for all rows
   std::vector<std::string> lane_of_;  ///< for each instruction: if it is a lane of a vector load,

@@ -156,8 +156,13 @@ void CudaPrinter::row_stage(int stage) {
     close_row_loop(stage);
   });
   finish_states(stage, first);
+  reduce_row(stage);
+}
+
+// Combines the states of the threads of a row.
+void CudaPrinter::reduce_row(int stage) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
-    if (plan_.reductions[i].stage != stage) continue;
+    if (plan_.reductions[i].scan || plan_.reductions[i].stage != stage) continue;
     if (!folds(plan_.reductions[i])) {
       out_.line("R{0}::State t{0} = a{0}[0];", i);
       if (plan_.vector > 1) {

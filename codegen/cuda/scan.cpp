@@ -69,6 +69,7 @@ void CudaPrinter::scan_rows() {
   const bool tail = has_tail(last);
   scan_passes(last, tail ? "end - r" : "", tail ? "r + k < end" : "", open, [&] {
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+      if (!plan_.reductions[i].scan) continue;
       const std::string scan = fmt::format("scan_groups<R{}, {}>(a{})", i, lanes, i);
       if (!plan_.look_back) {
         out_.line("{};", scan);
@@ -169,6 +170,7 @@ void CudaPrinter::scan_passes(const Loop& along, const std::string& valid,
 void CudaPrinter::scan_states(const Loop& along, const std::string& valid,
                               const std::string& inside, const std::function<void()>& open) {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (!plan_.reductions[i].scan) continue;
     out_.line("R{0}::State a{0}[{1}][{2}];", i, plan_.held, plan_.vector);
     out_.directive("#pragma unroll");
     out_.open("for (int h = 0; h < {}; ++h)", plan_.held);
@@ -182,6 +184,7 @@ void CudaPrinter::scan_states(const Loop& along, const std::string& valid,
   open_lanes(along, !inside.empty());
   declare_all(wanted);
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (!plan_.reductions[i].scan) continue;
     const std::string condition = inside.empty() ? "" : fmt::format("if ({}) ", inside);
     out_.line("{}a{}[h][{}] = {};", condition, i, plan_.vector > 1 ? "k" : "0", body_.lift(i, "r"));
   }
@@ -196,6 +199,10 @@ void CudaPrinter::scan_results(const Loop& along, const std::string& valid,
     if (store.element) stores.push_back(&store);
   }
   const bool in_rows = plan_.mapping == passes::Mapping::scan_rows;
+  const bool reduces = std::ranges::any_of(
+      plan_.reductions, [](const Reduction& reduction) { return !reduction.scan; });
+  const std::string begin = fmt::format("Index(lane) * {} + k", plan_.vector);
+  if (reduces) define_states(0, begin);
   open();
   const std::vector<int> wanted = body_.needed_for(passes::pass_roots(plan_)[1], false);
   for (const int i : wanted) {
@@ -206,6 +213,7 @@ void CudaPrinter::scan_results(const Loop& along, const std::string& valid,
   open_lanes(along, !inside.empty());
   const char* lane = plan_.vector > 1 ? "k" : "0";
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
+    if (!plan_.reductions[i].scan) continue;
     if (!plan_.look_back) {
       out_.line("const R{0}::State c{0} = a{0}[h][{1}];", i, lane);
     } else {
@@ -214,6 +222,11 @@ void CudaPrinter::scan_results(const Loop& along, const std::string& valid,
     }
   }
   declare_all(wanted);
+  if (reduces) {
+    if (!inside.empty()) out_.open("if ({})", inside);
+    combine_states(0, plan_.vector > 1 ? "r + k" : "r");
+    if (!inside.empty()) out_.close();
+  }
   std::string guard = in_rows ? "active" : "";
   if (!inside.empty()) guard += (guard.empty() ? "" : " && ") + inside;
   lane_stores(stores, along, guard);
@@ -222,6 +235,9 @@ void CudaPrinter::scan_results(const Loop& along, const std::string& valid,
   vector_stores(stores, along, valid);
   if (in_rows) out_.close();
   out_.close();
+  if (!reduces) return;
+  finish_states(0, begin);
+  reduce_row(0);
 }
 
 }  // namespace heddle::codegen

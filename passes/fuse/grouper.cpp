@@ -5,6 +5,7 @@
 #include "heddle/error.h"
 
 #include "passes/calls/lowering.h"
+#include "passes/fuse/loop_nest_match.h"
 #include "passes/groups/index_maps.h"
 #include "passes/groups/per_element.h"
 #include "passes/groups/rotation.h"
@@ -133,7 +134,8 @@ void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool begi
     read_row(candidate, id);
     return analyse_uses(id, begins);
   }
-  if (ir::is_scan(op) && group.scanned.empty()) group.scanned = group.outer;
+  if (ir::is_scan(op) && group.scanned.empty())
+    group.scanned = loops_in_order(*result_.space, candidate.maps[0]);
   if (ir::is_scan(op) || ir::is_reduction(op)) {
     group.outer = candidate.new_outer;
     group.inner = candidate.new_inner;

@@ -4,6 +4,7 @@
 
 #include "passes/groups/index_maps.h"
 #include "passes/groups/per_element.h"
+#include "passes/plan/families.h"
 
 namespace heddle::passes {
 
@@ -92,6 +93,47 @@ std::optional<Candidate> match_reduction(const Graph& graph, IndexSpace& space, 
   return result;
 }
 
+std::vector<AtomId> loops_in_order(const IndexSpace& space, const IndexMap& map) {
+  std::vector<AtomId> loops;
+  for (const Index& index : map) {
+    if (const std::optional<AtomId> loop = loop_of(space, index)) loops.push_back(*loop);
+  }
+  return loops;
+}
+
+namespace {
+
+/// Loop-nest matching of the first scan of a group that reduces its rows. A block must hold them.
+std::optional<Candidate> match_scan_of_rows(const Graph& graph, IndexSpace& space,
+                                            const Group& group, Candidate result,
+                                            std::string& reason) {
+  const auto refuse = [&](std::string why) {
+    reason = std::move(why);
+    return std::nullopt;
+  };
+  const ir::Shape& shape = graph.shape(result.node);
+  const auto axis = static_cast<std::size_t>(graph.attributes(result.node).axes[0]);
+  const std::optional<AtomId> along = loop_of(space, result.maps[0][axis]);
+  if (!along || group.segments || group.inner != std::vector{*along})
+    return refuse("the kernel does not reduce axis " + std::to_string(axis));
+  if (axis + 1 != shape.size()) return refuse("a kernel that scans columns cannot reduce");
+  if (!shape[axis].is_constant() || shape[axis].constant() > most_scanned_and_reduced) {
+    return refuse("rows of " + shape[axis].to_string() +
+                  " elements are scanned and reduced, at most " +
+                  std::to_string(most_scanned_and_reduced));
+  }
+  const std::vector<AtomId> order = loops_in_order(space, result.maps[0]);
+  result.new_inner = group.inner;
+  result.new_outer = order;
+  std::erase(result.new_outer, *along);
+  if (result.new_outer != group.outer || !is_bijective(space, result.maps[0], shape, order))
+    return refuse("its result is not used element by element, in the order of its axes");
+  result.used_in_inner_loops = true;
+  return result;
+}
+
+}  // namespace
+
 std::optional<Candidate> match_scan(const Graph& graph, IndexSpace& space, const Group& group,
                                     Candidate result, std::string& reason) {
   const auto refuse = [&](std::string why) {
@@ -99,7 +141,6 @@ std::optional<Candidate> match_scan(const Graph& graph, IndexSpace& space, const
     return std::nullopt;
   };
   const bool is_first = group.scanned.empty();
-  if (is_first && !group.inner.empty()) return refuse("the kernel already reduces rows");
   if (!is_first && result.used_in_inner_loops) return refuse("its result is scanned again");
   if (result.maps.size() > 1) {
     return refuse("the scan's result is used at " + std::to_string(result.maps.size()) +
@@ -107,13 +148,13 @@ std::optional<Candidate> match_scan(const Graph& graph, IndexSpace& space, const
   }
   // If the loops were in another order than the axes, accesses would not be contiguous in memory.
   const std::vector<AtomId>& loops = is_first ? group.outer : group.scanned;
-  std::vector<AtomId> order;
   for (const Index& index : result.maps[0]) {
-    if (index == Index()) continue;
-    const std::optional<AtomId> loop = loop_of(space, index);
-    if (!loop) return refuse("its result is not used element by element");
-    order.push_back(*loop);
+    if (!(index == Index()) && !loop_of(space, index))
+      return refuse("its result is not used element by element");
   }
+  if (is_first && !group.inner.empty())
+    return match_scan_of_rows(graph, space, group, std::move(result), reason);
+  const std::vector<AtomId> order = loops_in_order(space, result.maps[0]);
   const auto axis = static_cast<std::size_t>(graph.attributes(result.node).axes[0]);
   const std::optional<AtomId> along = loop_of(space, result.maps[0][axis]);
   if (order != loops || !along ||

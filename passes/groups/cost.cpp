@@ -139,7 +139,11 @@ std::vector<Recomputation> find_recomputations(const Graph& graph) {
     if (!computed && !ir::is_view(op)) continue;
     Recomputation& result = results[i];
     result = {true, ir::is_elementwise(op) ? static_cast<double>(ir::info(op).cost) : 1.0, 0};
-    for (const ValueId operand : graph.operands(node)) {
+    const std::span<const ValueId> operands = graph.operands(node);
+    for (auto it = operands.begin(); it != operands.end(); ++it) {
+      const ValueId operand = *it;
+      // In x * x, x is computed once.
+      if (std::find(operands.begin(), it, operand) != it) continue;
       // An operand that is small compared with the node costs next to nothing, stored or
       // recomputed.
       if (estimated_elements(graph.shape(operand)) * 16 <= estimated_elements(graph.shape(node)))

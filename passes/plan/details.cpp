@@ -77,8 +77,12 @@ std::vector<std::vector<int>> pass_roots(const KernelPlan& plan) {
   }
   std::vector<std::vector<int>> walks(scans ? 2 : static_cast<std::size_t>(plan.stages));
   for (const Reduction& reduction : plan.reductions) {
+    const bool after_scans = scans && !reduction.scan;
     for (const int need : needs_of(reduction))
-      walks[scans ? 0 : static_cast<std::size_t>(reduction.stage)].push_back(need);
+      walks[after_scans ? 1
+            : scans     ? 0
+                        : static_cast<std::size_t>(reduction.stage)]
+          .push_back(need);
   }
   for (const Store& store : plan.stores) {
     if (store.element)

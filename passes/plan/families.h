@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "passes/plan/family.h"
 
 namespace heddle::passes {
@@ -71,6 +73,9 @@ class Normalization : public ReductionFamily {
   Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
+
+/// The longest rows that a kernel scans and reduces. Whatever the dtype, a block holds them.
+inline constexpr std::int64_t most_scanned_and_reduced = 4096;
 
 /// Scans along one loop, with the ops before and after them over the same loops. A row that one
 /// block cannot hold is split into tiles; each tile waits for the results of earlier tiles.

@@ -108,6 +108,9 @@ struct Instruction {
   /// A load whose elements are those of another load's vector, `shift` later, as far as these are
   /// in the vector: the instruction of that load, or -1.
   int shifted_from = -1, shift = 0;
+  /// The load whose vector has the other elements: it follows that vector, or precedes it if the
+  /// shift is negative. -1 if they are loaded one at a time.
+  int shifted_rest = -1;
   bool divisor = false;  ///< elements are divided by it; its inverse is computed once for each row
 
   static Instruction of(Kind kind, DType dtype) {

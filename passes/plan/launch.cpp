@@ -86,7 +86,7 @@ std::size_t parcel_bytes(std::size_t state, std::size_t width) {
 std::size_t reduction_shared_bytes(const KernelPlan& plan, std::size_t state) {
   const auto threads = static_cast<std::size_t>(plan.threads);
   const auto across = static_cast<std::size_t>(plan.threads_per_row);
-  if (plan.mapping == Mapping::rows) {
+  if (plan.mapping == Mapping::rows || plan.mapping == Mapping::scan_rows) {
     if (plan.long_row > 0) return threads / 32 * std::max(state, sizeof(int));
     return across > 32 ? threads / 32 * state : 0;
   }

@@ -214,6 +214,7 @@ class PlanText {
                            one.guarded ? fmt::format(" if v{}", one.arguments[0]) : "");
         if (one.shifted_from >= 0)
           what += fmt::format(", v{} shifted by {}", one.shifted_from, one.shift);
+        if (one.shifted_rest >= 0) what += fmt::format(", the rest v{}", one.shifted_rest);
         break;
       case Instruction::Kind::constant:
         what = "constant " + ir::literal_text(one.dtype, one.bits);

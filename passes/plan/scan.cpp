@@ -32,7 +32,8 @@ bool is_columnwise(const KernelPlan& plan) {
 /// The number of vectors whose states fit into `registers` registers of a thread.
 int most_held(const KernelPlan& plan, int registers) {
   std::size_t words = 0;
-  for (const Reduction& reduction : plan.reductions) words += (state_bytes(reduction) + 3) / 4;
+  for (const Reduction& reduction : plan.reductions)
+    words += reduction.scan ? (state_bytes(reduction) + 3) / 4 : 0;
   const auto wanted = registers / static_cast<int>(words) / plan.vector;
   return std::clamp(static_cast<int>(std::bit_floor(static_cast<unsigned>(wanted))), 1, 8);
 }
@@ -64,7 +65,8 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   const std::int64_t row = known(iterations(plan.inner), 1 << 30);
   // More threads in a block hold longer rows. Used only if there are enough rows for all
   // multiprocessors.
-  const bool many = rows >= 2 * std::max(1, target.multiprocessors);
+  const bool reduces = !std::ranges::all_of(plan.reductions, &Reduction::scan);
+  const bool many = reduces || rows >= 2 * std::max(1, target.multiprocessors);
   const int most_lanes = many ? 1024 : 256;
   plan.look_back = row > std::int64_t{most_lanes} * plan.vector * most;
   int lanes = plan.look_back ? 256 : 1;
@@ -98,14 +100,19 @@ void schedule_host(KernelPlan& plan) {
 }  // namespace
 
 bool scans(const KernelPlan& plan) {
-  return !plan.reductions.empty() && plan.reductions.front().scan;
+  return std::ranges::any_of(plan.reductions, &Reduction::scan);
 }
 
 Verdict Scan::extend(const Graph& graph, const Group& group, const Candidate& candidate,
                      const ir::Target& target) const {
   const ir::Op op = graph.op(candidate.node);
-  if (ir::is_reduction(op) && !candidate.unrolled)
-    return Verdict::no("a scan kernel cannot reduce");
+  if (ir::is_reduction(op) && !candidate.unrolled) {
+    // What is reduced may turn out to be a scan of the same rows.
+    if (!ir::capabilities_of(target).blocks || !group.scanned.empty())
+      return Verdict::no("a scan kernel cannot reduce");
+    if (candidate.segments || (candidate.used_in_inner_loops && !group.members.empty()))
+      return Verdict::no("its result is used inside the rows that it reduces");
+  }
   if (ir::is_scan(op)) {
     const auto scans = std::ranges::count_if(
         group.members, [&](ValueId member) { return ir::is_scan(graph.op(member)); });
@@ -126,7 +133,7 @@ bool Scan::schedule(KernelPlan& plan, const ir::Target& target) const {
 void schedule_scan(KernelPlan& plan, const ir::Target& target) {
   if (!ir::capabilities_of(target).blocks) {
     schedule_host(plan);
-  } else if (is_columnwise(plan)) {
+  } else if (std::ranges::all_of(plan.reductions, &Reduction::scan) && is_columnwise(plan)) {
     schedule_columns(plan, target);
   } else {
     schedule_rows(plan, target);

@@ -67,19 +67,29 @@ void share_shifted_vectors(KernelPlan& plan) {
   if (plan.mapping != Mapping::elements || plan.vector == 1 || plan.outer.empty()) return;
   const Loop& last = plan.outer.back();
   const auto is_vector = [&](const Instruction& load) {
-    return vector_width(plan, load, last, plan.vector) == plan.vector;
+    return is_plain_load(load) && vector_width(plan, load, last, plan.vector) == plan.vector;
   };
   for (Instruction& load : plan.body) {
     if (!is_plain_load(load) || is_vector(load)) continue;
-    for (std::size_t i = 0; i < plan.body.size(); ++i) {
-      const Instruction& vector = plan.body[i];
-      if (!is_plain_load(vector) || vector.operand != load.operand || !is_vector(vector)) continue;
+    const auto find = [&](const auto& accepts) {
+      for (std::size_t i = 0; i < plan.body.size(); ++i) {
+        const Instruction& vector = plan.body[i];
+        if (vector.operand == load.operand && is_vector(vector) && accepts(vector))
+          return static_cast<int>(i);
+      }
+      return -1;
+    };
+    load.shifted_from = find([&](const Instruction& vector) {
       const auto shift = shift_from(plan, load.address, vector.address, last);
-      if (!shift || *shift == 0 || std::abs(*shift) >= plan.vector) continue;
-      load.shifted_from = static_cast<int>(i);
+      if (!shift || *shift == 0 || std::abs(*shift) >= plan.vector) return false;
       load.shift = static_cast<int>(*shift);
-      break;
-    }
+      return true;
+    });
+    if (load.shifted_from < 0) continue;
+    const int around = load.shift > 0 ? load.shift - plan.vector : load.shift + plan.vector;
+    load.shifted_rest = find([&](const Instruction& vector) {
+      return distance(load.address, vector.address) == around;
+    });
   }
 }
 

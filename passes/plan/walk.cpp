@@ -35,11 +35,16 @@ double bytes_read(const KernelPlan& plan, const Instruction& load) {
 
 bool reads_columnwise(const KernelPlan& plan) {
   if (plan.outer.empty()) return false;
+  constexpr std::int64_t many_columns = 128;
+  const Loop& last = plan.outer.back();
   double along_rows = 0, along_columns = 0;
   for (const Instruction* load : element_loads(plan)) {
-    if (runs_along(plan, load->address, plan.inner.back())) along_rows += bytes_read(plan, *load);
-    if (runs_along(plan, load->address, plan.outer.back()))
-      along_columns += bytes_read(plan, *load);
+    if (runs_along(plan, load->address, last)) along_columns += bytes_read(plan, *load);
+    if (!runs_along(plan, load->address, plan.inner.back())) continue;
+    // What all columns of a block read alike is loaded at once either way.
+    const auto step = step_along(plan, load->address, last);
+    const bool alike = step && *step == Dim(0) && known(last.extent, 0) >= many_columns;
+    if (!alike) along_rows += bytes_read(plan, *load);
   }
   return along_columns > along_rows;
 }

@@ -211,6 +211,34 @@ TEST_CASE("elementwise work rides along") {
   suite.finish();
 }
 
+TEST_CASE("rows are scanned and reduced") {
+  Suite suite;
+  for (const DType dtype : {DType::f16, DType::f32, DType::f64, DType::i32, DType::u8}) {
+    for (const std::int64_t length : {5, 33, 252, 1000, 4096}) {
+      const std::int64_t rows = length < 100 ? 300 : 9;
+      Builder builder(fmt::format("rows of {} of {}", length, name_of(dtype)));
+      const ValueId x = builder.input(values(Op::cumsum, dtype, {rows, length}, 6));
+      const ValueId high = builder.scan(Op::cummax, x, 1);
+      const ValueId below = builder.add(Op::subtract, {high, x});
+      builder.output(builder.reduce(Op::max, below, {1}, false));
+      builder.output(builder.reduce(Op::argmax, below, {1}, true));
+      const ValueId total = builder.scan(Op::cumsum, builder.add(Op::minimum, {x, high}), 1);
+      const ValueId middle = builder.add(Op::maximum, {total, builder.constant(dtype, 1)});
+      builder.output(builder.reduce(Op::sum, builder.cast(middle, DType::f64), {1}, false));
+      suite.add(std::move(builder));
+    }
+  }
+  // A scan that is stored as well; rows of several axes.
+  Builder both("scans in three dimensions");
+  const ValueId cube = both.input(moderate_sample(DType::f32, {6, 7, 130}, 7));
+  const ValueId scan = both.scan(Op::cumsum, cube, 2);
+  both.output(scan);
+  const ValueId mean = both.reduce(Op::sum, both.add(Op::exp, {scan}), {2}, true);
+  both.output(both.add(Op::sqrt, {mean}));
+  suite.add(std::move(both));
+  suite.finish();
+}
+
 /// Scans that begin anew at about one element in `rare`; which they are is computed beside.
 Builder segments(DType dtype, const Shape& shape, const std::vector<std::int64_t>& axes,
                  double rare) {

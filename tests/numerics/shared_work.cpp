@@ -126,6 +126,21 @@ TEST_CASE("all pairs of long rows, in tiles of registers") {
   suite.finish();
 }
 
+TEST_CASE("sums and minima of products without products, whose columns are contiguous") {
+  Suite suite;
+  for (const DType dtype : {DType::i32, DType::f32, DType::f64, DType::f16}) {
+    Builder builder(fmt::format("the cheapest of all paths in {}", name_of(dtype)));
+    const ValueId a = builder.input(moderate_sample(dtype, {68, 50}, 1));
+    const ValueId b = builder.input(moderate_sample(dtype, {50, 131}, 2));
+    const ValueId sums =
+        builder.add(Op::add, {builder.reshape(a, {68, 50, 1}), builder.reshape(b, {1, 50, 131})});
+    builder.output(builder.reduce(Op::min, sums, {1}, false));
+    builder.output(builder.reduce(Op::sum, builder.add(Op::absolute, {sums}), {1}, false));
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
 TEST_CASE("products with tiny matrices") {
   Suite suite;
   for (const DType dtype : {DType::f16, DType::f32, DType::f64, DType::c64}) {
@@ -233,6 +248,11 @@ TEST_CASE("neighbours in a row, of a whole row and of its inside") {
         return builder.slice(line, {start}, {1}, {9 * width - 3});
       };
       builder.output(builder.add(Op::add, {builder.add(Op::add, {at(0), at(1)}), at(3)}));
+      // Taps of a filter: each vector has what the one before it lacks.
+      ValueId taps = builder.slice(line, {0}, {1}, {9 * width - 17});
+      for (int i = 1; i < 18; ++i)
+        taps = builder.add(Op::add, {taps, builder.slice(line, {i}, {1}, {9 * width - 17})});
+      builder.output(taps);
       suite.add(std::move(builder));
     }
   }

@@ -75,12 +75,18 @@ TEST_CASE("explain says why a scan is a kernel of its own") {
   return %3
 })"),
                  "its result is not used element by element, in the order of its axes"));
-  CHECK(contains(explained(R"(func @main(%0: f32[64,32]) -> f32[64] {
-  %1 = cumsum %0 axes=[1] : f32[64,32]
+  CHECK(contains(explained(R"(func @main(%0: f32[64,32]) -> f32[32] {
+  %1 = cumsum %0 axes=[0] : f32[64,32]
+  %2 = sum %1 axes=[0] : f32[32]
+  return %2
+})"),
+                 "a kernel that scans columns cannot reduce"));
+  CHECK(contains(explained(R"(func @main(%0: f32[64,5000]) -> f32[64] {
+  %1 = cumsum %0 axes=[1] : f32[64,5000]
   %2 = sum %1 axes=[1] : f32[64]
   return %2
 })"),
-                 "the kernel already reduces rows"));
+                 "rows of 5000 elements are scanned and reduced, at most 4096"));
   CHECK(contains(explained(R"(func @main(%0: f32[64,32]) -> f32[64,32] {
   %1 = cumsum %0 axes=[1] : f32[64,32]
   %2 = cumsum %0 axes=[0] : f32[64,32]
@@ -88,6 +94,25 @@ TEST_CASE("explain says why a scan is a kernel of its own") {
   return %3
 })"),
                  "the kernel does not scan axis"));
+}
+
+TEST_CASE("a GPU scans and reduces a row in one kernel") {
+  const PlannedProgram planned = plan(R"(func @main(%0: f32[131072,252]) -> f32[131072] {
+  %1 = cumsum %0 axes=[1] : f32[131072,252]
+  %2 = exp %1 : f32[131072,252]
+  %3 = sum %2 axes=[1] : f32[131072]
+  %4 = sqrt %3 : f32[131072]
+  return %4
+})",
+                                      cuda_target);
+  REQUIRE(planned.kernels.size() == 1);
+  const passes::Traffic bytes = passes::traffic(planned);
+  CHECK(bytes.moved == bytes.fewest);
+  const KernelPlan& kernel = planned.kernels[0];
+  CHECK(kernel.family == "scan");
+  CHECK(kernel.mapping == passes::Mapping::scan_rows);
+  CHECK(kernel.vector == 4);
+  CHECK_FALSE(kernel.look_back);
 }
 
 TEST_CASE("scratch memory of tiled scans is large enough for any extents") {

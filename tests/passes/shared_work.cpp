@@ -228,6 +228,56 @@ TEST_CASE("a rolled array is read once, at positions that wrap around") {
   }
 }
 
+TEST_CASE("shifted elements are those of the vector before or behind") {
+  const passes::PlannedProgram planned = plan(R"(func @taps(%0: f32[1000002]) -> f32[999997] {
+  %1 = slice %0 starts=[0] steps=[1] : f32[999997]
+  %2 = slice %0 starts=[1] steps=[1] : f32[999997]
+  %3 = slice %0 starts=[4] steps=[1] : f32[999997]
+  %4 = slice %0 starts=[5] steps=[1] : f32[999997]
+  %5 = add %1, %2 : f32[999997]
+  %6 = add %3, %4 : f32[999997]
+  %7 = add %5, %6 : f32[999997]
+  return %7
+})",
+                                              cuda_target);
+  REQUIRE(planned.kernels.size() == 1);
+  int shifted = 0, rest = 0;
+  for (const passes::Instruction& one : planned.kernels[0].body) {
+    shifted += one.shifted_from >= 0;
+    rest += one.shifted_rest >= 0;
+  }
+  CHECK(shifted == 2);
+  CHECK(rest == 1);
+}
+
+TEST_CASE("columns of a wide array are read by neighbouring threads, and what they share at once") {
+  const passes::PlannedProgram planned = plan(R"(
+  func @f(%0: f32[768,768,1], %1: f32[1,768,768]) -> f32[768,768] {
+    %2 = add %0, %1 : f32[768,768,768]
+    %3 = min %2 axes=[1] : f32[768,768]
+    return %3
+  })",
+                                              cuda_target);
+  REQUIRE(planned.kernels.size() == 1);
+  CHECK(planned.kernels[0].mapping == passes::Mapping::columns);
+  CHECK(planned.kernels[0].vector == 4);
+  CHECK(planned.kernels[0].reductions.size() == 4);
+}
+
+TEST_CASE("squares of a few sums are arithmetic, of values that are computed once") {
+  const passes::PlannedProgram planned = plan(R"(
+  func @f(%0: f32[1000000,3,3]) -> f32[1000000] {
+    %1 = transpose %0 axes=[0,2,1] : f32[1000000,3,3]
+    %2 = add %0, %1 : f32[1000000,3,3]
+    %3 = multiply %2, %2 : f32[1000000,3,3]
+    %4 = sum %3 axes=[2] : f32[1000000,3]
+    %5 = sum %4 axes=[1] : f32[1000000]
+    return %5
+  })",
+                                              cuda_target);
+  CHECK(planned.kernels.size() == 1);
+}
+
 TEST_CASE("pieces that end between vectors are loaded as vectors") {
   for (const auto& [first, width] : {std::pair{64, 8}, {36, 4}, {2, 2}}) {
     const passes::PlannedProgram planned =
