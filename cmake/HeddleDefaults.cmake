@@ -36,14 +36,23 @@ target_include_directories(heddle_internal INTERFACE
   ${PROJECT_SOURCE_DIR}/ir/include
   ${PROJECT_SOURCE_DIR}/frontend/include)
 
-# heddle_precompile(TARGET): precompiles the headers that most files of the library include. A build
-# without them (CI's) shows that each file includes what it uses.
+# heddle_precompile(TARGET HEADERS...): precompiles the headers that most files of the library include,
+# and HEADERS. That each file includes what it uses of them all the same is tested (tests/layering).
+set(HEDDLE_PRECOMPILED_HEADERS algorithm array functional map memory optional string string_view
+  unordered_map variant vector fmt/format.h fmt/ranges.h)
+
 function(heddle_precompile target)
   if(HEDDLE_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <functional> <map> <memory> <optional> <string> <string_view>
-      <unordered_map> <variant> <vector> <fmt/format.h> <fmt/ranges.h>
-      ${PROJECT_SOURCE_DIR}/ir/graph/graph.h)
+    list(TRANSFORM HEDDLE_PRECOMPILED_HEADERS REPLACE "(.+)" "<\\1>" OUTPUT_VARIABLE headers)
+    target_precompile_headers(${target} PRIVATE ${headers} ${ARGN})
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+  endif()
+endfunction()
+
+# heddle_reuse_precompiled(TARGET FROM): what FROM has precompiled; both have the same options.
+function(heddle_reuse_precompiled target from)
+  if(HEDDLE_PRECOMPILE)
+    target_precompile_headers(${target} REUSE_FROM ${from})
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
   endif()
 endfunction()

@@ -17,7 +17,7 @@ function(heddle_stage name)
   add_library(heddle_${name} OBJECT ${sources})
   target_link_libraries(heddle_${name}
     PRIVATE heddle_internal fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads)
-  heddle_precompile(heddle_${name})
+  heddle_precompile(heddle_${name} ${PROJECT_SOURCE_DIR}/ir/graph/graph.h)
 endfunction()
 
 # heddle_stages_up_to(NAME VARIABLE): the targets of the pipeline up to and including stage NAME,

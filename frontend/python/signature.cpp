@@ -1,5 +1,6 @@
 #include "frontend/python/signature.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace heddle::python {

@@ -1,6 +1,7 @@
 #include "passes/rewrite/repeats.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace heddle::passes {
 

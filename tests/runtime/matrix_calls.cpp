@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include <fmt/ranges.h>
+
 #include "heddle/error.h"
 
 #include "tests/runtime/matrix_call_runner.h"
