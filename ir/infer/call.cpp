@@ -69,7 +69,9 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
                     [](Dim a, Dim b) { return a == b || a == Dim(1); });
 }
 
-bool is_certainly_negative(Dim dim) { return (Dim(-1) - dim).is_non_negative(); }
+bool is_certainly_negative(Dim dim) {
+  return dim.is_non_positive() && (Dim(-1) - dim).is_non_negative();
+}
 
 void check_result(const Call& call, const Type& type) {
   if (type.shape.size() > max_rank) {

@@ -1,6 +1,7 @@
 #include "ir/types/dim.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -384,17 +385,45 @@ std::uint64_t Dim::hash() const {
   return is_constant() ? XXH3_64bits(&value_, sizeof value_) : polynomial_->hash;
 }
 
+namespace {
+
+/// The latest results of an operator on polynomials, by operands. Programs repeat few operations
+/// many times, and an operation looks its result up by its text.
+class Results {
+ public:
+  template <class Operator>
+  Dim of(Dim a, Dim b, const Operator& compute) {
+    Result& slot = slots_[(a.hash() * 31 + b.hash()) % slots_.size()];
+    if (!slot.is_set || !(slot.a == a) || !(slot.b == b)) slot = {a, b, compute(), true};
+    return slot.value;
+  }
+
+ private:
+  struct Result {
+    Dim a, b, value;
+    bool is_set = false;
+  };
+  std::array<Result, 256> slots_;
+};
+
+}  // namespace
+
 Dim operator+(Dim a, Dim b) {
   if (a.is_constant() && b.is_constant()) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(a.value_, b.value_, &sum)) throw_overflow(a, '+', b);
     return sum;
   }
-  Dim::Polynomial result;
-  result.terms = Dim::Polynomial::terms_of(a);
-  std::ranges::move(Dim::Polynomial::terms_of(b), std::back_inserter(result.terms));
-  if (!normalize(result.terms)) throw_overflow(a, '+', b);
-  return Dim::from_terms(std::move(result));
+  if (a == Dim(0)) return b;
+  if (b == Dim(0)) return a;
+  static thread_local Results sums;
+  return sums.of(a, b, [&] {
+    Dim::Polynomial result;
+    result.terms = Dim::Polynomial::terms_of(a);
+    std::ranges::move(Dim::Polynomial::terms_of(b), std::back_inserter(result.terms));
+    if (!normalize(result.terms)) throw_overflow(a, '+', b);
+    return Dim::from_terms(std::move(result));
+  });
 }
 
 Dim operator-(Dim a, Dim b) {
@@ -403,6 +432,7 @@ Dim operator-(Dim a, Dim b) {
     if (__builtin_sub_overflow(a.value_, b.value_, &difference)) throw_overflow(a, '-', b);
     return difference;
   }
+  if (a == b) return 0;
   return a + Dim(-1) * b;
 }
 
@@ -412,20 +442,25 @@ Dim operator*(Dim a, Dim b) {
     if (__builtin_mul_overflow(a.value_, b.value_, &product)) throw_overflow(a, '*', b);
     return product;
   }
-  Dim::Polynomial result;
-  for (const Term& x : Dim::Polynomial::terms_of(a)) {
-    for (const Term& y : Dim::Polynomial::terms_of(b)) {
-      Term term{0, x.factors};
-      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &term.coefficient)) {
-        throw_overflow(a, '*', b);
+  if (a == Dim(1)) return b;
+  if (b == Dim(1)) return a;
+  static thread_local Results products;
+  return products.of(a, b, [&] {
+    Dim::Polynomial result;
+    for (const Term& x : Dim::Polynomial::terms_of(a)) {
+      for (const Term& y : Dim::Polynomial::terms_of(b)) {
+        Term term{0, x.factors};
+        if (__builtin_mul_overflow(x.coefficient, y.coefficient, &term.coefficient)) {
+          throw_overflow(a, '*', b);
+        }
+        term.factors.insert(term.factors.end(), y.factors.begin(), y.factors.end());
+        std::ranges::sort(term.factors, name_less);
+        result.terms.push_back(std::move(term));
       }
-      term.factors.insert(term.factors.end(), y.factors.begin(), y.factors.end());
-      std::ranges::sort(term.factors, name_less);
-      result.terms.push_back(std::move(term));
     }
-  }
-  if (!normalize(result.terms)) throw_overflow(a, '*', b);
-  return Dim::from_terms(std::move(result));
+    if (!normalize(result.terms)) throw_overflow(a, '*', b);
+    return Dim::from_terms(std::move(result));
+  });
 }
 
 }  // namespace heddle::ir

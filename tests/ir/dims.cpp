@@ -127,6 +127,27 @@ TEST_CASE("arithmetic agrees with arithmetic on values") {
   }
 }
 
+TEST_CASE("results are right however many other operations came between equal ones") {
+  SymbolBindings bindings;
+  std::vector<Dim> dims = {Dim(-1), Dim(0), Dim(1), Dim(64)};
+  for (int i = 0; i < 30; ++i) {
+    bindings.push_back({intern_symbol("n" + std::to_string(i)), 2 * i + 3});
+    dims.push_back(Dim(i + 1) * Dim::symbol(bindings.back().symbol) + Dim(i));
+  }
+  std::size_t wrong = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (const Dim a : dims) {
+      for (const Dim b : dims) {
+        const std::int64_t x = a.evaluate(bindings), y = b.evaluate(bindings);
+        wrong += (a + b).evaluate(bindings) != x + y;
+        wrong += (a - b).evaluate(bindings) != x - y;
+        wrong += (a * b).evaluate(bindings) != x * y;
+      }
+    }
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("equal dims hash equally and different ones differently") {
   CHECK(Dim(5).hash() == Dim(5).hash());
   CHECK(Dim(5).hash() != Dim(6).hash());
