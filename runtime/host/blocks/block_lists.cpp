@@ -69,19 +69,25 @@ class Lists {
       for (const int argument : inputs_of(order[at])) last_use[argument] = at;
     }
     for (const int root : roots) last_use[root] = order.size();
+    std::vector<std::vector<int>> last_used(order.size());  // values, by the step
+    for (const auto& [used, until] : last_use) {
+      if (until < order.size()) last_used[until].push_back(used);
+    }
+    const std::unordered_map<int, int> stored = stored_once(list);
     std::vector<int> free;
     int next = kernel_.slot_count;
     for (std::size_t at = 0; at < order.size(); ++at) {
       const int i = order[at];
       if (free.empty()) free.push_back(next++);
-      list.steps.push_back({i, free.back(), store_of(i, list)});
+      const auto store = stored.find(i);
+      list.steps.push_back({i, free.back(), store == stored.end() ? -1 : store->second});
       local_slot_[i] = free.back();
       free.pop_back();
-      for (const auto& [used, until] : last_use) {
-        if (until == at && local_slot_.contains(used)) {
-          free.push_back(local_slot_.at(used));
-          local_slot_.erase(used);
-        }
+      for (const int used : last_used[at]) {
+        const auto slot = local_slot_.find(used);
+        if (slot == local_slot_.end()) continue;
+        free.push_back(slot->second);
+        local_slot_.erase(slot);
       }
     }
     local_slot_.clear();
@@ -99,19 +105,20 @@ class Lists {
     return inputs;
   }
 
-  /// The only store of the list that stores the value as it is.
-  int store_of(int operation, const StepList& list) {
-    int found = -1;
+  /// The operations whose values one store of the list stores, and as they are; and that store.
+  std::unordered_map<int, int> stored_once(const StepList& list) {
+    std::unordered_map<int, int> stored;
     for (std::size_t k = 0; k < list.stores.size(); ++k) {
-      const StoreCode& store = kernel_.stores[list.stores[k]];
-      if (store.value != operation) continue;
-      if (found >= 0) return -1;
-      found = static_cast<int>(k);
+      const auto [at, is_first] =
+          stored.try_emplace(kernel_.stores[list.stores[k]].value, static_cast<int>(k));
+      if (!is_first) at->second = -1;
     }
-    if (found < 0) return -1;
-    const StoreCode& store = kernel_.stores[list.stores[found]];
-    const bool is_plain = !store.depends_on_values && !store.combine;
-    return kernel_.is_alone[store.operand] && is_plain ? found : -1;
+    std::erase_if(stored, [&](const auto& one) {
+      if (one.second < 0) return true;
+      const StoreCode& store = kernel_.stores[list.stores[one.second]];
+      return store.depends_on_values || store.combine || !kernel_.is_alone[store.operand];
+    });
+    return stored;
   }
 
   void make_row_lists() {
