@@ -95,8 +95,14 @@ void HostPrinter::store(const Store& store) {
     return;
   }
   if (!store.combine) {
-    const char* bits = is_soft(plan_.operands[store.operand].dtype) ? ".bits" : "";
-    out_.line("p{}[{}] = v{}{};", store.operand, body_.index(store.address), store.value, bits);
+    const DType dtype = plan_.operands[store.operand].dtype;
+    const std::string index = body_.index(store.address);
+    if (is_complex(dtype)) {  // GCC does not vectorise loops that store structs
+      out_.line("p{0}[{1}].re = v{2}.re, p{0}[{1}].im = v{2}.im;", store.operand, index,
+                store.value);
+      return;
+    }
+    out_.line("p{}[{}] = v{}{};", store.operand, index, store.value, is_soft(dtype) ? ".bits" : "");
     return;
   }
   body_.need("host_atomic");
