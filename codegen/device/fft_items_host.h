@@ -1,126 +1,13 @@
 #pragma once
-//! section fft_items_host needs fft_butterfly complex
+//! section fft_items_host needs fft_stages_host complex
 //! host
-// The same functions for one thread of the host, with `Lanes` numbers in a vector. `roots` holds a
-// table for each stage but the last: real parts, then imaginary parts. Each is an array over k = 1
-// .. R - 1 and, if Span >= Lanes, over p = b / Span, else over all transforms b of the stage.
-template <class T, int W>
-struct FftVector {
-  typedef T Type __attribute__((vector_size(W * sizeof(T))));
-};
-template <class T>
-struct FftVector<T, 1> {
-  typedef T Type;
-};
-
-template <class V, class T>
-inline V fft_vector(const T* from) {
-  V v;
-  __builtin_memcpy(&v, from, sizeof v);
-  return v;
-}
-
-// W transforms with neighbouring q = b % Span and the same p. They share their roots.
-template <class T, int W, bool Inverse, int Distance, int Span, int R>
-inline void fft_run(const T* from_re, const T* from_im, T* to_re, T* to_im, const T* root_re,
-                    const T* root_im, int step) {
-  using V = typename FftVector<T, W>::Type;
-  V re[R], im[R];
-  for (int k = 0; k < R; ++k) {
-    re[k] = fft_vector<V>(from_re + k * Distance);
-    im[k] = fft_vector<V>(from_im + k * Distance);
-  }
-  fft_butterfly<T, R, Inverse>(re, im);
-  for (int k = 0; k < R; ++k) {
-    if (k > 0 && root_re != nullptr) {
-      const T c = root_re[(k - 1) * step], s = root_im[(k - 1) * step];
-      const V old = re[k];
-      re[k] = re[k] * c - im[k] * s;
-      im[k] = im[k] * c + old * s;
-    }
-    __builtin_memcpy(to_re + k * Span, &re[k], sizeof(V));
-    __builtin_memcpy(to_im + k * Span, &im[k], sizeof(V));
-  }
-}
-
-// W transforms with neighbouring b. Each has its own roots and its own destination.
-template <class T, int W, bool Inverse, int Count, int Span, int R, bool Last>
-inline void fft_spread(const T* from_re, const T* from_im, T* to_re, T* to_im, const T* root_re,
-                       const T* root_im, int b) {
-  using V = typename FftVector<T, W>::Type;
-  V re[R], im[R];
-  for (int k = 0; k < R; ++k) {
-    re[k] = fft_vector<V>(from_re + b + k * Count);
-    im[k] = fft_vector<V>(from_im + b + k * Count);
-  }
-  fft_butterfly<T, R, Inverse>(re, im);
-  T lanes_re[R][W], lanes_im[R][W];
-  for (int k = 0; k < R; ++k) {
-    if (k > 0 && !Last) {
-      const V c = fft_vector<V>(root_re + (k - 1) * Count + b);
-      const V s = fft_vector<V>(root_im + (k - 1) * Count + b);
-      const V old = re[k];
-      re[k] = re[k] * c - im[k] * s;
-      im[k] = im[k] * c + old * s;
-    }
-    __builtin_memcpy(lanes_re[k], &re[k], sizeof(V));
-    __builtin_memcpy(lanes_im[k], &im[k], sizeof(V));
-  }
-  for (int lane = 0; lane < W; ++lane) {
-    const int at = (b + lane) % Span + (b + lane) / Span * (Span * R);
-    for (int k = 0; k < R; ++k) {
-      to_re[at + k * Span] = lanes_re[k][lane];
-      to_im[at + k * Span] = lanes_im[k][lane];
-    }
-  }
-}
-
-// The stages exchange the arrays: the result is in `to` after an odd number of stages.
-template <class T, int N, int Lanes, bool Inverse, int Span, int R, int... Rest>
-inline void fft_stages(T* from_re, T* from_im, T* to_re, T* to_im, const T* roots) {
-  constexpr int count = N / R, runs = count / Span;
-  constexpr bool last = sizeof...(Rest) == 0;
-  constexpr int held = Span >= Lanes ? runs : count;  // roots of one k
-  const T *root_re = roots, *root_im = roots + (R - 1) * held;
-  if constexpr (Span >= Lanes) {
-    for (int p = 0; p < runs; ++p) {
-      const T* const own_re = last ? nullptr : root_re + p;
-      const T* const own_im = last ? nullptr : root_im + p;
-      const int from = p * Span, to = from * R;
-      int q = 0;
-      for (; q + Lanes <= Span; q += Lanes) {
-        fft_run<T, Lanes, Inverse, count, Span, R>(from_re + from + q, from_im + from + q,
-                                                   to_re + to + q, to_im + to + q, own_re, own_im,
-                                                   held);
-      }
-      for (; q < Span; ++q) {
-        fft_run<T, 1, Inverse, count, Span, R>(from_re + from + q, from_im + from + q,
-                                               to_re + to + q, to_im + to + q, own_re, own_im,
-                                               held);
-      }
-    }
-  } else {
-    int b = 0;
-    for (; b + Lanes <= count; b += Lanes) {
-      fft_spread<T, Lanes, Inverse, count, Span, R, last>(from_re, from_im, to_re, to_im, root_re,
-                                                          root_im, b);
-    }
-    for (; b < count; ++b) {
-      fft_spread<T, 1, Inverse, count, Span, R, last>(from_re, from_im, to_re, to_im, root_re,
-                                                      root_im, b);
-    }
-  }
-  if constexpr (!last) {
-    fft_stages<T, N, Lanes, Inverse, Span * R, Rest...>(to_re, to_im, from_re, from_im,
-                                                        roots + 2 * (R - 1) * held);
-  }
-}
-
-// The numbers of an item twice, so that a stage can read one copy and write the other.
-template <class T, int N>
+// The functions of fft_items.h for one thread of the host.
+// The numbers of an item twice, so that a stage can read one copy and write the other. A vector
+// may reach beyond the end, by less than `Beyond`.
+template <class T, int N, int Beyond = 0>
 struct FftParts {
-  alignas(64) T re[2][N];
-  alignas(64) T im[2][N];
+  alignas(64) T re[2][N + Beyond];
+  alignas(64) T im[2][N + Beyond];
 
   void take(const heddle_scalar::complex<T>* x) {
     for (int j = 0; j < N; ++j) {
@@ -165,7 +52,7 @@ inline void fft_turn_run(T* re, T* im, heddle_scalar::complex<T> first, const T*
 template <class T, int N, int Lanes, bool Inverse, int... Radices>
 struct FftShort {
   static void run(heddle_scalar::complex<T>* x, const T* roots) {
-    FftParts<T, N> parts;
+    FftParts<T, N, Lanes> parts;
     parts.take(x);
     parts.template transform<Lanes, Inverse, 0, Radices...>(roots);
     parts.give(sizeof...(Radices) % 2, x);
@@ -283,7 +170,7 @@ template <class T, int N, int Lanes, bool Inverse, int Bits, int... Radices>
 inline void fft_turned_item(heddle_scalar::complex<T>* x, heddle_scalar::complex<T>*,
                             const T* roots, const T* low, const T* high, long long item) {
   constexpr int at = sizeof...(Radices) % 2;
-  FftParts<T, N> parts;
+  FftParts<T, N, Lanes> parts;
   parts.take(x);
   parts.template transform<Lanes, Inverse, 0, Radices...>(roots);
   const auto power = [&](long long k) {

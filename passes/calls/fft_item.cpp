@@ -42,7 +42,9 @@ Numbers roots(const Form& form, std::int64_t n, const std::vector<int>& radices,
   std::int64_t span = 1;
   for (std::size_t i = 0; i + 1 < radices.size(); ++i) {
     const std::int64_t radix = radices[i], count = n / radix;
-    const bool shared = form.blocks || interleaved || span >= form.lanes;
+    const bool in_runs =  // as in fft_items_host.h
+        span >= form.lanes || (2 * span >= form.lanes && count >= form.lanes);
+    const bool shared = form.blocks || interleaved || in_runs;
     const std::int64_t held = shared ? count / span : count;
     std::vector<Complex> stage;
     for (std::int64_t k = 1; k < radix; k = form.blocks ? 2 * k : k + 1) {
