@@ -397,15 +397,12 @@ std::string Body::lift(std::size_t reduction, const std::string& index) const {
   return fmt::format("R{}::lift(v{}, {}{})", reduction, lifted.value, begins, index);
 }
 
-void Body::decode(const std::vector<Loop>& loops, const std::string& flat) {
-  if (loops.empty()) return;
-  if (loops.size() == 1) {
-    writer_.line("const Index {} = {};", loop_variable(loops[0].atom), flat);
-    return;
-  }
+void Body::decode(const std::vector<Loop>& loops, const std::string& flat,
+                  const std::string& last) {
   std::string rest = flat;
   for (std::size_t i = loops.size(); i-- > 0;) {
-    const std::string name = loop_variable(loops[i].atom), size = extent(loops[i].extent);
+    const std::string name = loop_variable(loops[i].atom) + (i + 1 == loops.size() ? last : "");
+    const std::string size = extent(loops[i].extent);
     if (i == 0) {
       writer_.line("const Index {} = {};", name, rest);
     } else {

@@ -78,8 +78,9 @@ class Body {
   /// "R0::lift(v3, r)": the state of the element `index` of a reduction or scan.
   std::string lift(std::size_t reduction, const std::string& index) const;
   /// Declares the variables of the outer or inner loops, computed from the flattened iteration
-  /// `flat`.
-  void decode(const std::vector<passes::Loop>& loops, const std::string& flat);
+  /// `flat`. `last` is appended to the name of the last loop's variable.
+  void decode(const std::vector<passes::Loop>& loops, const std::string& flat,
+              const std::string& last = "");
 
   /// Prints the constants of the routines of an items mapping, as arrays with the qualifiers
   /// `storage`. Returns their names, by routine.

@@ -16,8 +16,12 @@ void HostPrinter::items() {
   out_.line("const Index count = {};", body_.extent(items.count));
   out_.open("for (Index step = begin; step < end; ++step)");
   out_.line("const Index first = step * {0};", items.per_block);
-  out_.line("const int slots = first + {0} <= count ? {0} : static_cast<int>(count - first);",
-            items.per_block);
+  if (items.count.divisible_by(items.per_block)) {
+    out_.line("constexpr int slots = {};", items.per_block);
+  } else {
+    out_.line("const int slots = first + {0} <= count ? {0} : static_cast<int>(count - first);",
+              items.per_block);
+  }
   std::size_t routines = 0;
   for (const ItemPhase& phase : items.phases) {
     if (phase.routine) {
@@ -30,9 +34,22 @@ void HostPrinter::items() {
 }
 
 void HostPrinter::item_stores(const ItemPhase& phase) {
+  // If the items of a step differ in the last index of the batch only, the others are computed
+  // once.
+  const bool in_a_row =
+      phase.batch.size() > 1 && phase.batch.back().extent.divisible_by(plan_.items->per_block);
+  if (in_a_row) {
+    out_.open_block();
+    body_.decode(phase.batch, "first", "_first");
+  }
   const auto open_slots = [&] {
     out_.open("for (int slot = 0; slot < slots; ++slot)");
-    body_.decode(phase.batch, "(first + slot)");
+    if (in_a_row) {
+      const std::string last = body_.loop_variable(phase.batch.back().atom);
+      out_.line("const Index {0} = {0}_first + slot;", last);
+    } else {
+      body_.decode(phase.batch, "(first + slot)");
+    }
   };
   const auto open_elements = [&] {
     for (const Loop& loop : phase.loops) {
@@ -53,6 +70,7 @@ void HostPrinter::item_stores(const ItemPhase& phase) {
   for (const int i : phase.stores) store(plan_.stores[i]);
   for (std::size_t i = 0; i < phase.loops.size(); ++i) out_.close();
   out_.close();
+  if (in_a_row) out_.close();
 }
 
 void HostPrinter::item_routine(const ItemRoutine& routine, const std::vector<std::string>& tables) {

@@ -69,6 +69,21 @@ std::int64_t element_bytes(const KernelPlan& plan) {
   return static_cast<std::int64_t>(widest);
 }
 
+/// The narrowest element that a phase across items reads from memory or writes there.
+std::int64_t narrowest_across(const KernelPlan& plan) {
+  std::size_t narrowest = 16;
+  const auto count = [&](int operand) {
+    const KernelOperand& array = plan.operands[operand];
+    if (!array.in_item()) narrowest = std::min(narrowest, size_of(array.dtype));
+  };
+  for (const ItemPhase& phase : plan.items->phases) {
+    if (!phase.across) continue;
+    for (const int store : phase.stores) count(plan.stores[store].operand);
+    for (const int load : loads_of(plan, phase)) count(plan.body[load].operand);
+  }
+  return static_cast<std::int64_t>(narrowest);
+}
+
 /// Whether the address is the number of the iteration, in C order.
 bool counts_iterations(const KernelPlan& plan, const Index& address,
                        const std::vector<Loop>& loops) {
@@ -161,6 +176,21 @@ void choose_threads(KernelPlan& plan, const ItemThreads& threads) {
   if (items.interleaved || fills_line) choose_direct_phases(plan);
 }
 
+/// About `count` items that are neighbours in memory: a divisor of the batch's last extent, if
+/// there is one from half of it to three halves. Then the items of a step differ in that one index
+/// only.
+std::int64_t items_of_a_row(const Items& items, std::int64_t count) {
+  const auto phase = std::ranges::find_if(items.phases, &ItemPhase::across);
+  if (phase == items.phases.end() || phase->batch.size() < 2) return count;
+  const Dim& row = phase->batch.back().extent;
+  for (std::int64_t apart = 0; 2 * apart <= count; ++apart) {
+    for (const std::int64_t divisor : {count - apart, count + apart}) {
+      if (row.divisible_by(divisor)) return divisor;
+    }
+  }
+  return count;
+}
+
 /// How many neighbouring items a block takes if phases run across items: they fill as much memory
 /// as is moved at once. On a GPU that is a line, but at least three blocks should share a
 /// multiprocessor. Loads of less than two sectors take longer; stores wait for each other in the
@@ -169,7 +199,8 @@ std::int64_t items_across(const KernelPlan& plan, const ir::Target& target) {
   constexpr std::int64_t line_bytes = 128, half_line = 64, sector = 32;
   const std::int64_t element = element_bytes(plan);
   const Items& items = *plan.items;
-  if (!ir::capabilities_of(target).blocks) return line_bytes / element;
+  if (!ir::capabilities_of(target).blocks)
+    return items_of_a_row(items, line_bytes / narrowest_across(plan));
   if (!items.phases.front().direct || !items.phases.back().direct) return half_line / element;
   const std::int64_t least = (items.phases.front().across ? half_line : sector) / element;
   std::int64_t count = line_bytes / element;
