@@ -63,6 +63,8 @@ class Transform {
   ValueId irfft(ValueId x, std::int64_t n) {
     const DType dtype = graph_.dtype(x);
     const ValueId bounded = without_ends(x, n);
+    if (const std::int64_t rows = real_rows_of(n, graph_.dtype(x)); rows > 0)
+      return split_inverse(bounded, n, rows);
     if (n % 2 != 0) {
       const ValueId upper = unary(Op::conjugate, reversed(part(bounded, 1, n / 2)));
       return unary(Op::real, fft(concatenated({bounded, upper}), true));
@@ -81,6 +83,8 @@ class Transform {
   }
 
  private:
+  static constexpr std::int64_t exact_squares = std::int64_t{1} << 26;  // in float64
+
   std::int64_t length(ValueId x) const { return graph_.shape(x).back().constant(); }
 
   /// A divisor of n near its root such that both factors can be transformed; 1 if there is none.
@@ -104,6 +108,40 @@ class Transform {
     shape.emplace_back(rows);
     const ValueId transformed = call(swapped(reshaped(x, shape)), inverse, n);
     return reshaped(swapped(fft(swapped(transformed), inverse)), whole);
+  }
+
+  /// On the CPU, an even divisor of n near its root such that so many complex numbers, and n over
+  /// as many real ones, are one item each; else 0.
+  std::int64_t real_rows_of(std::int64_t n, DType dtype) const {
+    if (n % 4 != 0 || ir::capabilities_of(target_).blocks) return 0;
+    const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
+    for (std::int64_t rows = root / 2 * 2; rows > 0; rows -= 2) {
+      if (n % rows == 0 && n / rows % 2 == 0 && fft_radices(rows, target_) &&
+          fits_stages(rows, dtype, target_) && is_real_item(n / rows, dtype, target_))
+        return rows;
+    }
+    return 0;
+  }
+
+  // x[k2, k1] of n = n1 * n2 complex numbers, of which those from n / 2 on are the conjugates of
+  // those before: columns of n2 for the first half of the k1, turned by exp(2 pi i j2 k1 / n), then
+  // rows of n1 real numbers. Number j1 of row j2 is number j2 + n2 * j1 of the result.
+  ValueId split_inverse(ValueId x, std::int64_t n, std::int64_t n2) {
+    const std::int64_t n1 = n / n2, half = n / 2;
+    Shape shape = graph_.shape(x);
+    shape.back() = n2 / 2;
+    shape.emplace_back(n1);
+    const ValueId lower = first(reshaped(first(x, half), shape), n1 / 2 + 1);
+    const ValueId mirrored = reshaped(reversed(part(x, 1, half)), shape);
+    const ValueId upper = unary(Op::conjugate, first(mirrored, n1 / 2 + 1));
+    const ValueId all = concatenated({lower, upper}, shape.size() - 2);
+    const ValueId turned = call(swapped(all), true, n);
+    const ValueId real =
+        graph_.add(Op::call, {swapped(turned)},
+                   ir::call_attributes(ir::calls::irfft(), {{"length", n1}}), location_);
+    Shape whole = graph_.shape(x);
+    whole.back() = n;
+    return reshaped(swapped(real), whole);
   }
 
   // With jk = (j^2 + k^2 - (k - j)^2) / 2, the transform is a convolution with a chirp, which
@@ -136,8 +174,18 @@ class Transform {
 
   ValueId chirp(std::int64_t n, DType dtype, bool inverse) {
     const ValueId k = counted(n);
-    const ValueId square = add(Op::remainder, add(Op::multiply, k, k), integer(2 * n));
-    return unit(square, 2 * n, inverse, dtype);
+    const ValueId square = add(Op::multiply, k, k);
+    const ValueId rest = n < exact_squares ? near_zero(cast(square, DType::f64), 2 * n)
+                                           : add(Op::remainder, square, integer(2 * n));
+    return unit(rest, 2 * n, inverse, dtype);
+  }
+
+  /// Integers k, in float64, less a multiple of m each: from -m to 2 m, as quotients are rounded.
+  /// Integer division would keep the compiler from using vectors.
+  ValueId near_zero(ValueId k, std::int64_t m) {
+    const auto divisor = static_cast<double>(m);
+    const ValueId quotient = unary(Op::floor, scaled(k, 1 / divisor));
+    return add(Op::subtract, k, scaled(quotient, divisor));
   }
 
   /// -i exp(-2 pi i k / n) for k < count. Many are products of two factors each, of few.

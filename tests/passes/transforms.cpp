@@ -42,6 +42,33 @@ TEST_CASE("on the CPU, the last kernel of a long transform stores the result in 
   }
 }
 
+TEST_CASE("on the CPU, a long transform to real numbers reads and writes memory twice") {
+  const passes::PlannedProgram planned = plan(R"(func @main(%0: c64[524289]) -> f32[1048576] {
+  %1 = call fft.irfft %0 {length = 1048576} : f32[1048576]
+  return %1
+})",
+                                              host_target);
+  REQUIRE(planned.kernels.size() == 2);
+  // Neighbours of 128 bytes are stored at a time.
+  CHECK(planned.kernels[1].items->phases.back().across);
+  CHECK(planned.kernels[1].items->per_block == 32);
+}
+
+TEST_CASE("on the CPU, the columns of a step are of one matrix if that can be") {
+  const auto columns_of = [](const char* text) {
+    return plan(text, host_target).kernels.front().items->per_block;
+  };
+  // 400 x 512 numbers, and 440 x 486.
+  CHECK(columns_of(R"(func @main(%0: c64[2,204800]) -> c64[2,204800] {
+  %1 = call fft.fft %0 : c64[2,204800]
+  return %1
+})") == 16);
+  CHECK(columns_of(R"(func @main(%0: c64[2,213840]) -> c64[2,213840] {
+  %1 = call fft.fft %0 : c64[2,213840]
+  return %1
+})") == 18);
+}
+
 TEST_CASE("on the CPU, an item is as large as a core's second cache") {
   const ir::Target target = ir::parse_target(host_target);
   CHECK(passes::is_item_length(65536, DType::c128, target));
