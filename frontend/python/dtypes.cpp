@@ -1,11 +1,14 @@
 #include "frontend/python/dtypes.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -106,9 +109,19 @@ std::optional<DType> as_dtype(nb::handle value) {
     if (const auto dtype = from_numpy_name(name)) return dtype;
     return name.ends_with("longlong") ? from_code(name) : std::nullopt;
   }
+  // NumPy has one object, which stays, for each of its own dtypes. To ask it for its name takes
+  // longer than an operation on a scalar.
+  static std::vector<std::pair<PyObject*, DType>> builtin;
+  const auto known = std::ranges::find(builtin, value.ptr(), &std::pair<PyObject*, DType>::first);
+  if (known != builtin.end()) return known->second;
   const std::string type = text_of(value.type().attr("__module__"));
   if (!type.starts_with("numpy") || !nb::hasattr(value, "kind")) return std::nullopt;
-  return from_numpy_name(text_of(value.attr("name")));
+  const auto dtype = from_numpy_name(text_of(value.attr("name")));
+  if (dtype && nb::cast<int>(value.attr("isbuiltin")) == 1) {
+    Py_INCREF(value.ptr());
+    builtin.emplace_back(value.ptr(), *dtype);
+  }
+  return dtype;
 }
 
 void refuse_numpy_dtype(std::string_view function, nb::handle dtype) {
