@@ -195,11 +195,11 @@ std::vector<ir::Target> others(const ir::Target& target, Entries entries) {
   return entries == Entries::compatible ? ir::targets_below(target) : std::vector<ir::Target>();
 }
 
-/// The image in the cache, if there is one.
-std::optional<ProgramImage> cached_image(const ir::Graph& graph, const CompileOptions& options,
-                                         const ir::Target& target, Entries entries) {
+/// The image in the cache, if there is one. `key` is the program's.
+std::optional<ProgramImage> cached_image(const cache::Key& key, const ir::Graph& graph,
+                                         const CompileOptions& options, const ir::Target& target,
+                                         Entries entries) {
   cache::Store& store = cache::Store::global();
-  const cache::Key key = program_key(graph, options, target);
   if (auto image = decode(key, store.load(key), graph.name)) return image;
   for (const ir::Target& other : others(target, entries)) {
     const cache::Key instead = program_key(graph, options, other);
@@ -256,9 +256,20 @@ void warn_of_no_compiler(const KernelCompiler& compiler) {
   });
 }
 
+/// compile_program() for a program that was not in the cache when it began to run uncompiled:
+/// another process may have compiled it since. That miss is not counted again.
+ProgramImage compile_later(const ir::Graph& graph, const CompileOptions& options,
+                           const ir::Target& target) {
+  const cache::Key key = program_key(graph, options, target);
+  if (auto image = decode(key, cache::Store::global().load_instead(key), graph.name))
+    return *std::move(image);
+  return make_program(graph, options, target, Lookup::cached);
+}
+
 /// A program whose kernels run uncompiled, as far as they can. nullopt if none of them can, and for
-/// programs with loops.
-std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const CompileOptions& options,
+/// programs with loops. `key` is the program's.
+std::optional<ProgramImage> deferred_image(const cache::Key& key, const ir::Graph& graph,
+                                           const CompileOptions& options,
                                            const ir::Target& target) {
   const KernelCompiler& compiler = compiler_of(target);
   auto deferred = std::make_shared<Deferred>();
@@ -282,14 +293,14 @@ std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const Compile
     instructions += plan.body.size();
   }
   if (kernels == 0) return std::nullopt;
-  deferred->worth = worth_compiling(kernels, instructions, program_key(graph, options, target));
+  deferred->worth = worth_compiling(kernels, instructions, key);
   deferred->compile = [=, &compiler](Lookup lookup) -> std::optional<ProgramImage> {
     if (!compiler.unavailable_reason().empty()) {
       warn_of_no_compiler(compiler);
       return std::nullopt;
     }
     return lookup == Lookup::anew ? recompile_program(graph, options, target)
-                                  : compile_program(graph, options, target, Entries::own);
+                                  : compile_later(graph, options, target);
   };
   ProgramImage image{planned.program, {}, std::move(deferred)};
   if (!wanted.empty()) image.modules = make_modules(wanted, options, target, Lookup::cached);
@@ -301,7 +312,8 @@ std::optional<ProgramImage> deferred_image(const ir::Graph& graph, const Compile
 ProgramImage compile_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target, Entries entries) {
   if (rebuilds()) return recompile_program(graph, options, target);
-  if (auto image = cached_image(graph, options, target, entries)) return *std::move(image);
+  const cache::Key key = program_key(graph, options, target);
+  if (auto image = cached_image(key, graph, options, target, entries)) return *std::move(image);
   return make_program(graph, options, target, Lookup::cached);
 }
 
@@ -313,9 +325,10 @@ bool may_run_uncompiled(const CompileOptions& options, const ir::Target& target)
 ProgramImage prepare_program(const ir::Graph& graph, const CompileOptions& options,
                              const ir::Target& target, Entries entries) {
   if (rebuilds()) return recompile_program(graph, options, target);
-  if (auto image = cached_image(graph, options, target, entries)) return *std::move(image);
+  const cache::Key key = program_key(graph, options, target);
+  if (auto image = cached_image(key, graph, options, target, entries)) return *std::move(image);
   if (may_run_uncompiled(options, target)) {
-    if (auto image = deferred_image(graph, options, target)) return *std::move(image);
+    if (auto image = deferred_image(key, graph, options, target)) return *std::move(image);
   }
   return make_program(graph, options, target, Lookup::cached);
 }
