@@ -24,6 +24,7 @@ def statements(n):
     yield a.argmax(axis=1), a.argmin(axis=0), (a > 0).any(axis=1)
     yield a.T[:, ::-1] + 1, a[1:, 1:] - a[:-1, :-1]
     yield a[i], a[:, 3], hd.pad(a, 2), hd.concatenate([a, a * 2])
+    yield hd.pad(a.T, 3), hd.roll(a.T, 5, axis=1), hd.concatenate([a.T[:, ::2], b[:, None] * a.T], axis=1)
     yield hd.cumsum(a, axis=0), hd.cumsum(a, axis=1), hd.cumprod(b)
     yield a[a > 1], hd.searchsorted(hd.sort(b), a), hd.bincount(hd.abs(i))
     yield z * z, abs(z), z.sum(axis=0)

@@ -200,14 +200,11 @@ std::byte* BlockFrame::load(const Operation& one, std::byte* to) {
 void BlockFrame::guarded_load(const Operation& one, const LaneIndex& at, std::byte* to) {
   const auto* const guard =
       reinterpret_cast<const unsigned char*>(values_[static_cast<std::size_t>(one.arguments[0])]);
-  const auto* const stop = guard + n_;
-  const auto passes = std::count_if(guard, stop, [](unsigned char x) { return x != 0; });
-  if (passes == n_) return gather_lanes(to, buffer(one.operand), at, one.bytes, n_);
-  if (passes == 0) {
-    std::memset(to, 0, one.bytes * static_cast<std::size_t>(n_));
-    return;
-  }
-  gather_guarded_lanes(to, buffer(one.operand), at, guard, one.bytes, n_);
+  const auto n = static_cast<std::size_t>(n_);
+  const bool all_equal = std::memcmp(guard, guard + 1, n - 1) == 0;
+  if (!all_equal) return gather_guarded_lanes(to, buffer(one.operand), at, guard, one.bytes, n_);
+  if (*guard != 0) return gather_lanes(to, buffer(one.operand), at, one.bytes, n_);
+  std::memset(to, 0, one.bytes * n);
 }
 
 std::byte* BlockFrame::compute(const Step& step, std::byte* to) {

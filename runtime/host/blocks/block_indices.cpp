@@ -5,13 +5,6 @@
 
 namespace heddle::runtime::host {
 
-namespace {
-
-/// Loops whose last extent is less than this take lanes across its end.
-constexpr std::int64_t short_loop = 96;
-
-}  // namespace
-
 void BlockFrame::set_loops(int first, const std::vector<LoopCode>& loops, std::int64_t flat) {
   for (std::size_t i = loops.size(); i-- > 0;) {
     const std::int64_t extent = size(loops[i].extent);

@@ -14,6 +14,10 @@
 
 namespace heddle::runtime::host {
 
+/// Loops whose last extent is less than this take lanes across its end. Then indices and guards
+/// differ from lane to lane; else a block is short.
+constexpr std::int64_t short_loop = 48;
+
 /// An instruction of a plan. Its op is a ready-made loop. Its extents are indices into the kernel's
 /// sizes.
 struct Operation {

@@ -1,5 +1,6 @@
 #include "runtime/host/blocks/lane_copies.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -72,8 +73,32 @@ void gather_lanes(std::byte* to, const std::byte* array, const LaneIndex& at, st
   });
 }
 
+namespace {
+
+/// Copies elements from index `base` on where the guard is not 0, and zeros elsewhere. Guards of
+/// pieces are the same for long runs of lanes.
+void copy_guarded_runs(std::byte* to, const std::byte* array, std::int64_t base,
+                       const unsigned char* guard, std::size_t bytes, std::int64_t n) {
+  const auto width = static_cast<std::int64_t>(bytes);
+  const unsigned char* const end = guard + n;
+  for (std::int64_t k = 0; k < n;) {
+    const unsigned char* const first = std::find_if(guard + k, end, [](auto x) { return x != 0; });
+    std::memset(to + k * width, 0, static_cast<std::size_t>((first - guard - k) * width));
+    k = first - guard;
+    if (k == n) return;
+    const void* const found = std::memchr(first, 0, static_cast<std::size_t>(end - first));
+    const auto* const stop = found == nullptr ? end : static_cast<const unsigned char*>(found);
+    std::memcpy(to + k * width, array + (base + k) * width,
+                static_cast<std::size_t>((stop - first) * width));
+    k = stop - guard;
+  }
+}
+
+}  // namespace
+
 void gather_guarded_lanes(std::byte* to, const std::byte* array, const LaneIndex& at,
                           const unsigned char* guard, std::size_t bytes, std::int64_t n) {
+  if (at.is_contiguous()) return copy_guarded_runs(to, array, at.base, guard, bytes, n);
   with_type(bytes, [&](auto type) {
     using T = decltype(type);
     auto* const block = reinterpret_cast<T*>(to);
@@ -142,6 +167,19 @@ void combine_lanes(std::byte* array, const LaneIndex& at, const std::byte* from,
 void within_lanes(std::byte* to, const LaneIndex& at, std::int64_t begin, std::int64_t end,
                   std::int64_t step, std::int64_t n) {
   auto* const block = reinterpret_cast<unsigned char*>(to);
+  if (step == 1 && at.is_contiguous()) {
+    const std::int64_t first = std::clamp<std::int64_t>(begin - at.base, 0, n);
+    const std::int64_t stop = std::clamp(end - at.base, first, n);
+    std::fill(block, block + first, 0);
+    std::fill(block + first, block + stop, 1);
+    std::fill(block + stop, block + n, 0);
+    return;
+  }
+  if (at.is_uniform()) {
+    const bool within = at.base >= begin && at.base < end && (at.base - begin) % step == 0;
+    std::fill_n(block, n, within ? 1 : 0);
+    return;
+  }
   if (step == 1) {
     each_lane(at, n, [&](std::int64_t k, std::int64_t index) {
       block[k] = static_cast<unsigned char>((index >= begin) & (index < end));
