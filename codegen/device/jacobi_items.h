@@ -41,7 +41,7 @@ __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], T (&q)[Also], int partn
   using Part = MatrixPart<T>;
   constexpr Part epsilon = sizeof(Part) == 4 ? Part(0x1p-23) : Part(0x1p-52);
   constexpr Part tolerance = 8 * epsilon, least = epsilon / 8, noise = least * jacobi_few<T>();
-  T y[N], z[Also], product = T(0);
+  T y[N], product = T(0);
   Part own = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) {
@@ -49,8 +49,6 @@ __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], T (&q)[Also], int partn
     product = matrix_add_product(product, matrix_conjugate(x[i]), y[i]);
     own += matrix_square(x[i]);
   }
-#pragma unroll
-  for (int i = 0; i < Also; ++i) z[i] = shuffle(q[i], partner % Width, Width);
   const Part other = shuffle(own, partner % Width, Width);
   // Both columns turn by one angle: rounding may differ between the products of both lanes.
   const bool first = lane < partner;
@@ -58,20 +56,26 @@ __device__ __forceinline__ bool jacobi_rotate(T (&x)[N], T (&q)[Also], int partn
   product = first ? agreed : matrix_conjugate(agreed);
   const Part square = matrix_square(product), lengths = own * other;
   const Part shorter = own < other ? own : other;
-  if (partner == lane || !(square > least * least * lengths) || shorter < noise * noise)
-    return false;
+  const bool turns =
+      partner != lane && square > least * least * lengths && !(shorter < noise * noise);
+  if (ballot(turns) == 0) return false;
   const Part size = matrix_absolute(product);
   const Part ratio = (first ? other - own : own - other) / (2 * size);
   const Part steep = matrix_size(ratio) + heddle_scalar::sqrt(1 + ratio * ratio);
   const Part tangent = (ratio < 0 ? Part(-1) : Part(1)) / steep;
-  const Part cosine = 1 / heddle_scalar::sqrt(1 + tangent * tangent);
+  const Part cosine = turns ? 1 / heddle_scalar::sqrt(1 + tangent * tangent) : Part(1);
   const Part sine = cosine * tangent;
-  const T turn = matrix_divide(matrix_conjugate(product), size) * T(first ? -sine : sine);
+  const T turn =
+      turns ? matrix_divide(matrix_conjugate(product), size) * T(first ? -sine : sine) : T(0);
 #pragma unroll
   for (int i = 0; i < N; ++i) x[i] = matrix_add_product(x[i] * T(cosine), turn, y[i]);
+  // Columns of q move only now: a thread holds three columns at once, not four.
 #pragma unroll
-  for (int i = 0; i < Also; ++i) q[i] = matrix_add_product(q[i] * T(cosine), turn, z[i]);
-  return square > tolerance * tolerance * lengths;
+  for (int i = 0; i < Also; ++i) {
+    const T z = shuffle(q[i], partner % Width, Width);
+    q[i] = matrix_add_product(q[i] * T(cosine), turn, z);
+  }
+  return turns && square > tolerance * tolerance * lengths;
 }
 
 // Makes `Columns` columns orthogonal by rotations, which it applies to the columns of `q` too.

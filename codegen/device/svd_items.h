@@ -37,8 +37,9 @@ __device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(T (&x)[SvdExtents<
   bool nan;
   const Part power = jacobi_power<Width>(bound, nan);
   const bool finite = power > 0;
+  const Part scale = finite ? 1 / power : Part(0);
 #pragma unroll
-  for (int i = 0; i < rows; ++i) x[i] = finite ? x[i] * T(1 / power) * T(few) : T(0);
+  for (int i = 0; i < rows; ++i) x[i] = finite ? x[i] * T(scale) * T(few) : T(0);
   const bool done = jacobi_sweeps<T, rows, Also, columns, Width>(x, q, lane);
   Part squares = 0;
 #pragma unroll

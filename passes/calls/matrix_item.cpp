@@ -55,6 +55,12 @@ class Layout {
     set_section(whole_ ? lane_section : section);
     name_ = fmt::format("{}_{}", name, whole_ ? "lane" : "item");
   }
+  /// Of a routine whose lanes hold so many elements: 128 registers, where that is enough. More
+  /// warps then hide each other's latencies.
+  void hold(std::int64_t elements) {
+    constexpr std::int64_t held = 96;  // registers, of 128
+    if (elements * static_cast<std::int64_t>(element_) <= held * 4) item_.resident = 512;
+  }
   /// Whether one lane holds the matrix.
   bool whole() const { return whole_; }
   /// A routine of so many lanes.
@@ -234,6 +240,7 @@ std::optional<ItemCall> svdvals_item(const Graph& graph, ValueId call, const ir:
   const std::int64_t values = layout.add(k, size_of(real_dtype(type.dtype)));
   const std::int64_t status = layout.add_integers(1);
   layout.choose_item("svdvals", k, "svd_items");
+  layout.hold(2 * std::max(m, n));
   return std::move(layout).finish({m, n}, "", {a, values, status});
 }
 
@@ -249,6 +256,7 @@ std::optional<ItemCall> svd_item(const Graph& graph, ValueId call, const ir::Tar
   const std::int64_t values = layout.add(k, size_of(real_dtype(type.dtype)));
   const std::int64_t status = layout.add_integers(1);
   layout.choose_item("svd", full ? std::max(m, n) : k, "svd_items");
+  layout.hold(3 * std::max(m, n));
   return std::move(layout).finish({m, n}, full ? ", true" : ", false", {a, u, values, a, status});
 }
 
