@@ -192,9 +192,22 @@ void CudaPrinter::row_body(int stage) {
     stores.push_back(&store);
     roots.push_back(store.value);
   }
-  const bool skewed = plan_.skewed >= 0, tail = skewed || has_tail(last);
-  const std::string valid = tail ? "end - r" : "";
   body_.decode(plan_.inner, "r");
+  if (plan_.skewed < 0) return row_vector(stage, roots, stores, has_tail(last));
+  // Only the first and the last vectors contain elements of other rows.
+  out_.open("if (r >= begin && r + {} <= end)", plan_.vector);
+  row_vector(stage, roots, stores, false);
+  out_.close();
+  out_.open("else");
+  row_vector(stage, roots, stores, true);
+  out_.close();
+}
+
+// `tail`: elements of the vector may be outside of the row.
+void CudaPrinter::row_vector(int stage, const std::vector<int>& roots, const Stores& stores,
+                             bool tail) {
+  const Loop& last = plan_.inner.back();
+  const std::string valid = tail ? "end - r" : "";
   const std::vector<int> wanted = body_.needed_for(roots, true);
   for (const int i : wanted) {
     if (!plan_.body[i].held) lane_of_[i].clear();
@@ -203,7 +216,7 @@ void CudaPrinter::row_body(int stage) {
   declare_stores(stores, last);
   open_lanes(last, tail);
   declare_all(wanted);
-  if (tail) out_.open("if ({}r + k < end)", skewed ? "r + k >= begin && " : "");
+  if (tail) out_.open("if ({}r + k < end)", plan_.skewed >= 0 ? "r + k >= begin && " : "");
   combine_states(stage, plan_.vector > 1 ? "r + k" : "r");
   if (tail) out_.close();
   lane_stores(stores, last, tail ? "active && r + k < end" : "active");

@@ -29,6 +29,7 @@
 #include "passes/plan/family.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/long_sum.h"
+#include "passes/plan/narrow_integers.h"
 #include "passes/plan/shared_iterations.h"
 #include "passes/plan/split.h"
 #include "passes/plan/sums_about.h"
@@ -302,6 +303,7 @@ void Builder::add_group(const Group& group) {
 
 void Builder::add_loops(KernelPlan plan, const Group& group) {
   describe_operands(plan);
+  if (ir::capabilities_of(options_.target).blocks) narrow_integers(plan);
   order_inner_loops(plan, options_.target);
   IndexSpace& space = *planned_.grouping.space;
   const auto arrange_loops = [&] {

@@ -1,0 +1,90 @@
+#include <cstdint>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "passes/pipeline/program_builder.h"
+#include "tests/numerics/suite.h"
+
+namespace heddle::test {
+namespace {
+
+using ir::Op;
+using ir::Shape;
+using ir::ValueId;
+
+ValueId positions(Builder& builder, Shape shape, std::int64_t axis) {
+  ir::Attributes attributes;
+  attributes.dtype = DType::i64;
+  attributes.shape = std::move(shape);
+  attributes.axes = {axis};
+  return builder.add(Op::iota, {}, attributes);
+}
+
+/// Sums of products of elements of few bits with their positions, which need 64 bits; with
+/// `others`, also what is stored and compared.
+Builder checksums(DType dtype, std::int64_t length, bool others) {
+  Builder builder(fmt::format("checksums of {}[9,{}]", name_of(dtype), length));
+  const ValueId x =
+      builder.cast(builder.input(sample(ir::Domain::any, 0, dtype, {9, length}, 1)), DType::i64);
+  const ValueId index = positions(builder, {9, length}, 1);
+  const ValueId left = builder.add(Op::subtract, {builder.constant(DType::i64, 1000), index});
+  const ValueId products = builder.add(Op::multiply, {x, left});
+  builder.output(builder.reduce(Op::sum, products, {1}, false));
+  builder.output(builder.reduce(Op::sum, x, {1}, false));
+  if (!others) return builder;
+  builder.output(builder.reduce(Op::max, products, {1}, false));
+  const ValueId greater = builder.add(Op::greater, {products, builder.add(Op::negative, {left})});
+  builder.output(builder.add(Op::select, {greater, products, left}));
+  return builder;
+}
+
+/// Values that do not fit 32 bits, although what they are made of does.
+Builder wide(DType dtype) {
+  Builder builder(fmt::format("wide results of {}", name_of(dtype)));
+  const ValueId x =
+      builder.cast(builder.input(sample(ir::Domain::any, 0, dtype, {300}, 2)), DType::i64);
+  const ValueId squares = builder.add(Op::multiply, {x, x});
+  const ValueId fourth = builder.add(Op::multiply, {squares, squares});
+  builder.output(builder.reduce(Op::sum, fourth, {0}, false));
+  builder.output(builder.reduce(Op::sum, builder.add(Op::subtract, {fourth, squares}), {0}, true));
+  builder.output(builder.add(Op::bitwise_xor, {squares, fourth}));
+  builder.output(builder.cast(builder.add(Op::minimum, {squares, x}), DType::f32));
+  return builder;
+}
+
+}  // namespace
+
+TEST_CASE("64-bit integers that fit 32 bits, and such that do not") {
+  Suite suite;
+  for (const DType dtype :
+       {DType::boolean, DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32}) {
+    for (const bool others : {false, true}) {
+      suite.add(checksums(dtype, 33, others));
+      suite.add(checksums(dtype, 1501, others));
+    }
+    suite.add(wide(dtype));
+  }
+  suite.finish();
+}
+
+TEST_CASE("products of bytes and positions are computed in 32 bits") {
+  const Builder builder = checksums(DType::u8, 1501, false);
+  const passes::PlanOptions options{ir::parse_target("sm_90:h200"), {}, {}, {}};
+  const auto planned = passes::plan_program(builder.made.graph, options);
+  int narrow = 0, products = 0;
+  for (const passes::KernelPlan& kernel : planned.kernels) {
+    for (const passes::Instruction& one : kernel.body) {
+      if (one.kind != passes::Instruction::Kind::apply || one.op != Op::multiply) continue;
+      ++products;
+      narrow += one.dtype == DType::i32 ? 1 : 0;
+    }
+    for (const passes::Reduction& one : kernel.reductions) {
+      if (one.op == Op::sum) CHECK(one.dtype == DType::i64);
+    }
+  }
+  CHECK(products > 0);
+  CHECK(narrow == products);
+}
+
+}  // namespace heddle::test
