@@ -23,7 +23,7 @@
 namespace heddle::passes {
 
 /// Limit on distinct index maps at which one kernel evaluates a node.
-inline constexpr std::size_t max_maps = 8;
+inline constexpr std::size_t max_maps = 16;
 
 /// The same limit for values that a reduction reads which is computed as arithmetic.
 inline constexpr std::size_t max_unrolled_maps = max_maps + 2 * most_unrolled;

@@ -278,6 +278,22 @@ TEST_CASE("squares of a few sums are arithmetic, of values that are computed onc
   CHECK(planned.kernels.size() == 1);
 }
 
+TEST_CASE("steps that read a few rows and columns of the one before share a kernel") {
+  std::string text = "func @f(%0: f32[4096,4096]) -> f32[4096,4096] {\n";
+  int last = 0;
+  for (int k = 0; k < 4; ++k) {
+    text += fmt::format(R"(  %{1} = slice %{0} starts=[0,{4}] steps=[1,1] : f32[4096,1]
+  %{2} = slice %{0} starts=[{4},0] steps=[1,1] : f32[1,4096]
+  %{3} = add %{1}, %{2} : f32[4096,4096]
+  %{5} = minimum %{0}, %{3} : f32[4096,4096]
+)",
+                        last, last + 1, last + 2, last + 3, k, last + 4);
+    last += 4;
+  }
+  text += fmt::format("  return %{}\n}}", last);
+  CHECK(moved(text, cuda_target).kernels == 1);
+}
+
 TEST_CASE("pieces that end between vectors are loaded as vectors") {
   for (const auto& [first, width] : {std::pair{64, 8}, {36, 4}, {2, 2}}) {
     const passes::PlannedProgram planned =
