@@ -51,6 +51,7 @@ class CudaPrinter {
   void hold_loads(const std::string& valid, const std::function<void()>& open);
   void open_held();
   void row_body(int stage);
+  std::vector<int> kept_values(int stage, const std::vector<int>& roots);
   void row_vector(int stage, const std::vector<int>& roots, const Stores& stores, bool tail);
   void row_results();
 

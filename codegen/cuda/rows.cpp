@@ -103,7 +103,7 @@ void CudaPrinter::hold_loads(const std::string& valid, const std::function<void(
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
     const Instruction& load = plan_.body[i];
     if (!load.held) continue;
-    held.push_back(static_cast<int>(i));
+    if (load.kind == Instruction::Kind::load) held.push_back(static_cast<int>(i));
     out_.line("Vector<{}, {}> h{}[{}];", body_.type(load.dtype), plan_.vector, i, plan_.held);
   }
   if (held.empty()) return;
@@ -203,19 +203,44 @@ void CudaPrinter::row_body(int stage) {
   out_.close();
 }
 
+// The values that an earlier pass has kept and this one uses, marked as declared.
+std::vector<int> CudaPrinter::kept_values(int stage, const std::vector<int>& roots) {
+  std::vector<int> all;
+  for (std::size_t i = 0; i < plan_.body.size(); ++i) {
+    const Instruction& one = plan_.body[i];
+    if (!one.held || one.kind == Instruction::Kind::load || one.stage >= stage) continue;
+    body_.declared[i] = true;
+    all.push_back(static_cast<int>(i));
+  }
+  std::vector<int> used = body_.declared_for(roots);
+  std::erase_if(used, [&](int i) { return std::ranges::find(all, i) == all.end(); });
+  for (const int i : all) body_.declared[i] = std::ranges::find(used, i) != used.end();
+  return used;
+}
+
 // `tail`: elements of the vector may be outside of the row.
 void CudaPrinter::row_vector(int stage, const std::vector<int>& roots, const Stores& stores,
                              bool tail) {
   const Loop& last = plan_.inner.back();
   const std::string valid = tail ? "end - r" : "";
+  const std::vector<int> kept = kept_values(stage, roots);
   const std::vector<int> wanted = body_.needed_for(roots, true);
+  for (const int i : kept) body_.declared[i] = false;
   for (const int i : wanted) {
     if (!plan_.body[i].held) lane_of_[i].clear();
   }
   vector_loads(wanted, last, valid);
   declare_stores(stores, last);
   open_lanes(last, tail);
+  const char* const lane = plan_.vector > 1 ? "k" : "0";
+  for (const int i : kept)
+    out_.line("const {} v{} = h{}[h].v[{}];", body_.variable_type(i), i, i, lane);
   declare_all(wanted);
+  for (const int i : wanted) {
+    const Instruction& one = plan_.body[i];
+    if (one.held && one.kind != Instruction::Kind::load)
+      out_.line("h{}[h].v[{}] = v{};", i, lane, i);
+  }
   if (tail) out_.open("if ({}r + k < end)", plan_.skewed >= 0 ? "r + k >= begin && " : "");
   combine_states(stage, plan_.vector > 1 ? "r + k" : "r");
   if (tail) out_.close();

@@ -54,6 +54,46 @@ void choose_held_loads(KernelPlan& plan, const Loop& along) {
   }
 }
 
+/// Issue slots for computing an element from loads and from values of the row.
+int slots_again(const KernelPlan& plan, int value) {
+  int slots = 0;
+  for (const int i : needed(plan, {value}, true)) {
+    const Instruction& one = plan.body[static_cast<std::size_t>(i)];
+    slots += one.kind == Instruction::Kind::apply ? ir::info(one.op).cost : 1;
+  }
+  return slots;
+}
+
+/// Marks values that a pass computes and a later pass needs again, if that takes long, and if they
+/// take no more registers than the loads that the later pass then does not need.
+void choose_kept_values(KernelPlan& plan) {
+  constexpr int least_slots = 6;
+  if (plan.mapping != Mapping::rows || plan.stages < 2) return;
+  const std::vector<std::vector<int>> roots = pass_roots(plan);
+  std::vector<int> first_pass(plan.body.size(), -1);
+  for (int pass = 0; pass < static_cast<int>(roots.size()); ++pass) {
+    const std::vector<int> now = needed(plan, roots[static_cast<std::size_t>(pass)], true);
+    std::vector<bool> again(plan.body.size()), inside(plan.body.size());
+    for (const int i : now) {
+      again[i] = first_pass[i] >= 0 && plan.body[i].kind == Instruction::Kind::apply;
+      if (first_pass[i] < 0) first_pass[i] = pass;
+    }
+    for (const int i : now) {
+      for (const int argument : plan.body[i].arguments)
+        inside[argument] = inside[argument] || again[i];
+    }
+    for (const int i : now) {
+      Instruction& one = plan.body[i];
+      std::size_t bytes = 0;
+      for (const int k : needed(plan, {i}, true)) {
+        if (plan.body[k].held) bytes += size_of(plan.body[k].dtype);
+      }
+      one.held |= again[i] && !inside[i] && first_pass[i] == one.stage &&
+                  size_of(one.dtype) <= bytes && slots_again(plan, i) >= least_slots;
+    }
+  }
+}
+
 /// Unrolls further if elements are narrow and there is little work for each.
 int pass_unroll(const KernelPlan& plan) {
   constexpr int least = 4, elements = 16, light = 8;
@@ -103,6 +143,7 @@ void decide_details(KernelPlan& plan, const ir::Target& target) {
   if (plan.held > 0) {
     const bool across = columns || plan.mapping == Mapping::scan_columns || plan.inner.empty();
     choose_held_loads(plan, across ? plan.outer.back() : plan.inner.back());
+    choose_kept_values(plan);
   } else if (rows || columns) {
     plan.pass_unroll = pass_unroll(plan);
   }

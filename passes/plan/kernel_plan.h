@@ -104,7 +104,7 @@ struct Instruction {
   bool element = false;  ///< depends on inner loops
 
   /// Set by decide_details().
-  bool held = false;  ///< a load whose values a thread keeps in registers (KernelPlan::held)
+  bool held = false;  ///< a value that a thread keeps in registers (KernelPlan::held)
   /// A load whose elements are those of another load's vector, `shift` later, as far as these are
   /// in the vector: the instruction of that load, or -1.
   int shifted_from = -1, shift = 0;

@@ -134,10 +134,9 @@ std::vector<bool> narrow_instructions(const KernelPlan& plan) {
   std::vector<bool> narrow(plan.body.size());
   for (std::size_t i = 0; i < plan.body.size(); ++i) {
     const Instruction& one = plan.body[i];
-    const bool computes = one.kind == Instruction::Kind::constant ||
-                          one.kind == Instruction::Kind::index ||
-                          one.kind == Instruction::Kind::cast ||
-                          one.kind == Instruction::Kind::apply;
+    const bool computes =
+        one.kind == Instruction::Kind::constant || one.kind == Instruction::Kind::index ||
+        one.kind == Instruction::Kind::cast || one.kind == Instruction::Kind::apply;
     narrow[i] = computes && one.dtype == DType::i64 && ranges[i].has_value();
   }
   std::vector<bool> keeps_wide(plan.body.size());
@@ -179,12 +178,11 @@ std::vector<bool> narrow_instructions(const KernelPlan& plan) {
 void narrow_integers(KernelPlan& plan) {
   if (!plan.element_loops.empty()) return;
   const std::vector<bool> narrow = narrow_instructions(plan);
-  const auto multiplies = [&](std::size_t i) {
-    return narrow[i] && plan.body[i].kind == Instruction::Kind::apply;
+  const auto computes_narrow = [&](const Instruction& one) {
+    return one.kind == Instruction::Kind::apply && !one.arguments.empty() &&
+           narrow[static_cast<std::size_t>(one.arguments.back())];
   };
-  bool pays = false;
-  for (std::size_t i = 0; i < plan.body.size(); ++i) pays |= multiplies(i);
-  if (!pays) return;
+  if (std::ranges::none_of(plan.body, computes_narrow)) return;
   for (std::size_t i = 0; i < plan.body.size(); ++i) {
     if (narrow[i]) plan.body[i].dtype = DType::i32;
   }

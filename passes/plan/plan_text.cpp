@@ -109,13 +109,16 @@ class PlanText {
 
   /// The details that decide_details() chose.
   std::string details() const {
-    std::string text, holds, inverts;
+    std::string text, holds, keeps, inverts;
     for (std::size_t i = 0; i < plan_.body.size(); ++i) {
-      if (plan_.body[i].held) holds += fmt::format(" p{}", plan_.body[i].operand);
+      const bool is_load = plan_.body[i].kind == Instruction::Kind::load;
+      if (plan_.body[i].held && is_load) holds += fmt::format(" p{}", plan_.body[i].operand);
+      if (plan_.body[i].held && !is_load) keeps += fmt::format(" v{}", i);
       if (plan_.body[i].divisor) inverts += fmt::format(" v{}", i);
     }
     if (plan_.pass_unroll > 1) text += fmt::format(", unroll={}", plan_.pass_unroll);
     if (!holds.empty()) text += ", holds" + holds;
+    if (!keeps.empty()) text += ", keeps" + keeps;
     if (!inverts.empty()) text += ", inverts" + inverts;
     for (const HostPass& pass : plan_.host_passes) text += host_pass(pass);
     return text;

@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <utility>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -65,6 +66,20 @@ TEST_CASE("64-bit integers that fit 32 bits, and such that do not") {
     }
     suite.add(wide(dtype));
   }
+  suite.finish();
+}
+
+TEST_CASE("positions are compared in 32 bits") {
+  Builder builder("a triangle");
+  const ValueId x = builder.input(moderate_sample(DType::f16, {70, 70}, 3));
+  const ValueId inside = builder.add(
+      Op::less_equal, {positions(builder, {70, 70}, 1), positions(builder, {70, 70}, 0)});
+  builder.output(builder.add(Op::select, {inside, x, builder.constant(DType::f16, -1)}));
+  const passes::PlanOptions options{ir::parse_target("sm_90:h200"), {}, {}, {}};
+  const auto planned = passes::plan_program(builder.made.graph, options);
+  for (const passes::Instruction& one : planned.kernels.at(0).body) CHECK(one.dtype != DType::i64);
+  Suite suite;
+  suite.add(std::move(builder));
   suite.finish();
 }
 

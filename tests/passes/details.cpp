@@ -61,7 +61,28 @@ TEST_CASE("a GPU's softmax holds its elements and divides by an inverse") {
   CHECK(first(kernel, &passes::Instruction::held).kind == passes::Instruction::Kind::load);
   CHECK(first(kernel, &passes::Instruction::divisor).kind == passes::Instruction::Kind::reduced);
   CHECK(kernel.host_passes.empty());
-  CHECK(contains(passes::explain(planned), "holds p0, inverts v"));
+  CHECK(contains(passes::explain(planned), "holds p0, keeps v3, inverts v"));
+}
+
+TEST_CASE("a GPU keeps what takes long to compute and is needed again") {
+  const KernelPlan kernel = plan(softmax, cuda_target).kernels.at(0);
+  const auto kept = [](const passes::Instruction& one) {
+    return one.held && one.kind != passes::Instruction::Kind::load;
+  };
+  REQUIRE(std::ranges::count_if(kernel.body, kept) == 1);
+  CHECK(std::ranges::find_if(kernel.body, kept)->op == ir::Op::exp);
+  CHECK(contains(to_string(kernel), ", keeps v"));
+  // Differences from a mean are computed again.
+  const KernelPlan centred = plan(R"(
+  func @f(%0: f32[1024,1000]) -> (f32[1024,1000], f32[1024]) {
+    %1 = sum %0 axes=[1] keepdims : f32[1024,1]
+    %2 = subtract %0, %1 : f32[1024,1000]
+    %3 = max %2 axes=[1] : f32[1024]
+    return %2, %3
+  })",
+                                  cuda_target)
+                                 .kernels.at(0);
+  CHECK(std::ranges::count_if(centred.body, kept) == 0);
 }
 
 TEST_CASE("a GPU's walk has more loads under way where they are narrow") {
