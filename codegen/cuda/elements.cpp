@@ -116,6 +116,10 @@ const Loop& CudaPrinter::held_loop() const {
 void CudaPrinter::begin_held_elements() {
   const Loop& loop = held_loop();
   const std::string name = body_.loop_variable(loop.atom), extent = body_.extent(loop.extent);
+  if (loop.extent == passes::Dim(plan_.held)) {
+    out_.line("const Index held_begin = 0;");
+    return;
+  }
   if (loop.extent.divisible_by(plan_.held)) {
     out_.line("const Index held_begin = {} * {};", name, plan_.held);
     return;

@@ -88,7 +88,7 @@ RepeatedLoads repeated_loads(const KernelPlan& plan, const Loop& loop) {
 
 /// Whether `held` iterations of the loop leave enough threads, and fit into the registers of one.
 bool fits(const KernelPlan& plan, const RepeatedLoads& repeated, std::int64_t held,
-          std::int64_t least_threads) {
+          std::int64_t least_threads, bool whole_loop = false) {
   constexpr std::int64_t register_bytes = 192, few = 4;
   std::int64_t bytes = 0, loads = 0;
   for (const Instruction& load : plan.body) {
@@ -97,7 +97,8 @@ bool fits(const KernelPlan& plan, const RepeatedLoads& repeated, std::int64_t he
     ++loads;
   }
   // Of many iterations, the compiler loads repeated elements long before it last uses them.
-  const std::int64_t once = held <= few ? repeated.in_registers + repeated.constant : 0;
+  const bool is_few = held <= few || whole_loop;
+  const std::int64_t once = is_few ? repeated.in_registers + repeated.constant : 0;
   const std::int64_t all = loads * held - once * (held - 1);
   return bytes * all <= register_bytes * std::max<std::int64_t>(loads, 1) &&
          held * element_slots(plan) * plan.vector <= most_thread_slots &&
@@ -111,6 +112,36 @@ void hold(KernelPlan& plan, const RepeatedLoads& repeated, int loop, std::int64_
   if (held == 1) return;
   plan.held = held;
   plan.held_loop = loop;
+}
+
+/// Whether iterations of the loop compute different pieces of a concatenation or update.
+bool chooses_pieces(const KernelPlan& plan, const Loop& loop) {
+  return std::ranges::any_of(plan.body, [&](const Instruction& one) {
+    return one.kind == Instruction::Kind::within &&
+           !(plan.space->coefficient(one.address, loop.atom) == Dim(0));
+  });
+}
+
+/// If most loads are the same in all iterations of a short loop, a thread takes all of them: of the
+/// pieces of a stack that are computed from the same arrays, say. Which piece it is, is then known
+/// at compile time.
+bool share_pieces(KernelPlan& plan, const ir::Target& target) {
+  constexpr std::int64_t most_pieces = 16;
+  if (!iterations(plan.outer).is_constant()) return false;
+  const auto loads = std::ranges::count_if(plan.body, is_straight_load);
+  for (std::size_t i = 0; i + 1 < plan.outer.size(); ++i) {
+    const std::int64_t extent = known(plan.outer[i].extent, 0);
+    const RepeatedLoads repeated = repeated_loads(plan, plan.outer[i]);
+    if (extent < 2 || extent > most_pieces || !chooses_pieces(plan, plan.outer[i]) ||
+        repeated.constant * 2 <= loads ||
+        !fits(plan, repeated, extent, std::int64_t{2048} * std::max(1, target.multiprocessors),
+              true))
+      continue;
+    plan.held = extent;
+    plan.held_loop = static_cast<int>(i);
+    return true;
+  }
+  return false;
 }
 
 /// If neighbouring iterations of a loop (except the last loop) load the same elements, a thread
@@ -142,6 +173,14 @@ void share_loads(KernelPlan& plan, const ir::Target& target) {
   if (trial.held > 0) plan = std::move(trial);
 }
 
+/// Whether a load's address contains values: neighbouring elements of a row then probably read
+/// neighbouring elements, those of several rows do not.
+bool gathers(const KernelPlan& plan) {
+  return std::ranges::any_of(plan.body, [](const Instruction& one) {
+    return one.kind == Instruction::Kind::load && !is_straight_load(one);
+  });
+}
+
 constexpr int most_unrolled = 4;
 
 std::int64_t least_unrolled_threads(const ir::Target& target) {
@@ -154,7 +193,7 @@ std::int64_t least_unrolled_threads(const ir::Target& target) {
 void share_positions(KernelPlan& plan, const ir::Target& target) {
   constexpr std::int64_t least_run = 64, most_slots = 512;
   if (plan.vector > 1 || plan.outer.size() < 2 || !iterations(plan.outer).is_constant() ||
-      known(plan.outer.back().extent, 0) < least_run ||
+      known(plan.outer.back().extent, 0) < least_run || gathers(plan) ||
       element_slots(plan) * most_unrolled > most_slots)
     return;
   RepeatedLoads most;
@@ -229,6 +268,7 @@ void choose_single_elements(KernelPlan& plan) {
 }
 
 void choose_elements_a_thread(KernelPlan& plan, const ir::Target& target) {
+  if (share_pieces(plan, target)) return;
   share_loads(plan, target);
   if (plan.held == 0) share_positions(plan, target);
   if (plan.held == 0) unroll(plan, target);

@@ -64,6 +64,24 @@ Builder pieces(DType dtype, std::int64_t axis) {
   return builder;
 }
 
+/// A stack of three pieces, each of two of the same parts of an array.
+Builder stack(DType dtype, std::int64_t width) {
+  Builder builder(fmt::format("a stack of {}, {} wide", name_of(dtype), width));
+  const ValueId x = builder.input(moderate_sample(dtype, {151, width + 1}, 6));
+  const auto part = [&](std::int64_t row, std::int64_t column) {
+    return builder.slice(x, {row, column}, {1, 1}, {150, width});
+  };
+  std::vector<ValueId> pieces;
+  for (const auto& [a, b] : {std::pair{part(0, 0), part(1, 0)}, std::pair{part(1, 0), part(0, 1)},
+                             std::pair{part(0, 1), part(0, 0)}}) {
+    const ValueId piece = builder.add(Op::subtract, {a, b});
+    pieces.push_back(builder.reshape(piece, {1, 150, width}));
+  }
+  const ValueId whole = builder.input(moderate_sample(dtype, {3, 150, width}, 7));
+  builder.output(builder.add(Op::add, {builder.concatenate(pieces, 0), whole}));
+  return builder;
+}
+
 /// Single elements with values of their row, of their column and of neither.
 Builder channels(DType dtype, Shape shape) {
   Builder builder(fmt::format("channels of {}", name_of(dtype)));
@@ -91,6 +109,10 @@ TEST_CASE("threads that take several iterations of a loop compute each element o
   }
   add(torus(DType::f32, {33, 34, 65}));
   add(channels(DType::u8, {23, 37, 129}));
+  for (const DType dtype : {DType::f16, DType::f32, DType::i64}) {
+    add(stack(dtype, 255));
+    add(stack(dtype, 256));
+  }
   for (const std::int64_t axis : {0, 1, 2}) {
     add(pieces(DType::f32, axis));
     add(pieces(DType::i64, axis));

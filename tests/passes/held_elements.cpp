@@ -74,6 +74,33 @@ TEST_CASE("single elements share the position that they are computed from") {
   CHECK(narrow.held == 0);
 }
 
+TEST_CASE("a thread computes all pieces of a stack that read the same arrays") {
+  const KernelPlan kernel = only_kernel(R"(
+  func @f(%0: f32[4097,4097], %1: f32[4096,4096]) -> f32[2,4096,4096] {
+    %2 = slice %0 starts=[0,0] steps=[1,1] : f32[4096,4096]
+    %3 = slice %0 starts=[1,1] steps=[1,1] : f32[4096,4096]
+    %4 = subtract %2, %1 : f32[4096,4096]
+    %5 = multiply %3, %1 : f32[4096,4096]
+    %6 = reshape %4 : f32[1,4096,4096]
+    %7 = reshape %5 : f32[1,4096,4096]
+    %8 = concatenate %6, %7 axes=[0] : f32[2,4096,4096]
+    return %8
+  })");
+  CHECK(kernel.held == 2);
+  CHECK(kernel.held_loop == 0);
+}
+
+TEST_CASE("rows of gathered elements are not mixed in a thread") {
+  const KernelPlan kernel = only_kernel(R"(
+  func @f(%0: f32[4096,5001], %1: i64[4096,4999]) -> f32[4096,4999] {
+    %2 = slice %0 starts=[0,0] steps=[1,1] : f32[4096,4999]
+    %3 = gather %0, %1 axes=[1] : f32[4096,4999]
+    %4 = add %2, %3 : f32[4096,4999]
+    return %4
+  })");
+  CHECK(kernel.held == 0);
+}
+
 TEST_CASE("loads that are mostly not aligned are of single elements") {
   const KernelPlan rows = only_kernel(R"(
   func @f(%0: f32[4097,4097]) -> f32[4096,4096] {
