@@ -67,3 +67,20 @@ def test_a_start_that_depends_on_a_counter():
 
     expected = sum(a[i:i + 8, 2:].T @ a[i:i + 8] for i in range(50))
     np.testing.assert_allclose(hd.asnumpy(hd.jit(by_loop)(hd.asarray(a))), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(2, 2), (1, 40), (300, 33), (33, 300), (2, 90, 70), (4096, 65)])
+def test_products_of_a_matrix_and_its_transpose(shape, dtype):
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * rng.standard_normal(shape)
+    x = x.astype(dtype)
+    x[..., 0, -1] = np.nan
+    wide = x.astype(np.result_type(dtype, np.float64))
+    for function in (lambda x: x.mT @ x, lambda x: x @ x.mT, lambda x: x[..., :-1] @ x[..., :-1].mT):
+        found, expected = np.asarray(function(hd.array(x))), function(wide)
+        bound = 4 * np.finfo(dtype).eps * max(shape) * np.nanmax(np.abs(wide)) ** 2
+        np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+        np.testing.assert_array_equal(found, np.swapaxes(found, -1, -2))

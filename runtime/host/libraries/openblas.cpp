@@ -114,12 +114,16 @@ std::string load(Api& out) {
         hint.reset();
         library.bind(out.f32.gemm, "cblas_sgemm", missing);
         library.bind(out.f32.gemv, "cblas_sgemv", missing);
+        library.bind(out.f32.syrk, "cblas_ssyrk", missing);
         library.bind(out.f64.gemm, "cblas_dgemm", missing);
         library.bind(out.f64.gemv, "cblas_dgemv", missing);
+        library.bind(out.f64.syrk, "cblas_dsyrk", missing);
         library.bind(out.c64.gemm, "cblas_cgemm", missing);
         library.bind(out.c64.gemv, "cblas_cgemv", missing);
+        library.bind(out.c64.syrk, "cblas_csyrk", missing);
         library.bind(out.c128.gemm, "cblas_zgemm", missing);
         library.bind(out.c128.gemv, "cblas_zgemv", missing);
+        library.bind(out.c128.syrk, "cblas_zsyrk", missing);
         bind_lapack(out, library);
         library.bind(out.set_threads, "openblas_set_num_threads", missing);
         const auto config =

@@ -32,17 +32,30 @@ using ComplexGemvFunction = void (*)(int order, int transpose_a, int m, int n, c
                                      const void* a, int lda, const void* x, int incx,
                                      const void* beta, void* y, int incy);
 
-/// The gemm and gemv functions of a dtype.
-template <class GemmOf, class GemvOf>
+/// C = alpha * A * A.T + beta * C, or with A.T * A, of which one triangle is computed.
+template <class T>
+using SyrkFunction = void (*)(int order, int triangle, int transpose_a, int n, int k, T alpha,
+                              const T* a, int lda, T beta, T* c, int ldc);
+
+using ComplexSyrkFunction = void (*)(int order, int triangle, int transpose_a, int n, int k,
+                                     const void* alpha, const void* a, int lda, const void* beta,
+                                     void* c, int ldc);
+
+/// The product functions of a dtype.
+template <class GemmOf, class GemvOf, class SyrkOf>
 struct Functions {
   GemmOf gemm = nullptr;
   GemvOf gemv = nullptr;
+  SyrkOf syrk = nullptr;
 };
+template <class T>
+using RealFunctions = Functions<GemmFunction<T>, GemvFunction<T>, SyrkFunction<T>>;
+using ComplexFunctions = Functions<ComplexGemmFunction, ComplexGemvFunction, ComplexSyrkFunction>;
 
 struct Api {
-  Functions<GemmFunction<float>, GemvFunction<float>> f32;
-  Functions<GemmFunction<double>, GemvFunction<double>> f64;
-  Functions<ComplexGemmFunction, ComplexGemvFunction> c64, c128;
+  RealFunctions<float> f32;
+  RealFunctions<double> f64;
+  ComplexFunctions c64, c128;
   lapack::Api lapack;
   void (*set_threads)(int count) = nullptr;
   std::string reason;         ///< why it cannot be used; empty if it can

@@ -16,6 +16,7 @@ namespace {
 
 enum Order : int { row_major = 101 };
 enum Transpose : int { no_transpose = 111, transpose = 112 };
+enum Triangle : int { upper = 121 };
 
 int narrow(std::int64_t value) {
   if (value > std::numeric_limits<int>::max()) {
@@ -59,12 +60,33 @@ std::optional<Gemv> as_gemv(const Gemm& p) {
 
 int transpose_if(bool transposed) { return transposed ? transpose : no_transpose; }
 
-/// Calls gemm, or gemv where one is possible because it is faster, for each product of the batch. T
-/// is the element type, Factor the type of alpha and beta.
-template <class T, class Factor, class GemmOf, class GemvOf>
-void multiply(const Functions<GemmOf, GemvOf>& functions, Factor one, Factor zero, const Gemm& p,
-              const void* a, const void* b, void* out) {
+/// Whether the product is of a matrix and its transpose. Its result is symmetric.
+bool is_of_transpose(const Gemm& p, const void* a, const void* b) {
+  return a == b && p.a_transposed != p.b_transposed && p.rows == p.columns &&
+         p.a_leading == p.b_leading && p.a_batch_stride == p.b_batch_stride;
+}
+
+/// Copies the elements above the diagonal of an n x n matrix to those below it, tile by tile.
+template <class T>
+void mirror_upper(T* matrix, std::int64_t n) {
+  constexpr std::int64_t edge = 32;
+  for (std::int64_t top = 0; top < n; top += edge) {
+    for (std::int64_t left = top; left < n; left += edge) {
+      for (std::int64_t i = top; i < std::min(top + edge, n); ++i) {
+        for (std::int64_t j = std::max(left, i + 1); j < std::min(left + edge, n); ++j)
+          matrix[j * n + i] = matrix[i * n + j];
+      }
+    }
+  }
+}
+
+/// Calls gemm for each product of the batch; gemv or syrk where one is possible, because they are
+/// faster. T is the element type, Factor the type of alpha and beta.
+template <class T, class Factor, class GemmOf, class GemvOf, class SyrkOf>
+void multiply(const Functions<GemmOf, GemvOf, SyrkOf>& functions, Factor one, Factor zero,
+              const Gemm& p, const void* a, const void* b, void* out) {
   const std::optional<Gemv> vector = as_gemv(p);
+  const bool of_transpose = is_of_transpose(p, a, b);
   for (std::int64_t i = 0; i < p.batch; ++i) {
     const T* const left = static_cast<const T*>(a) + i * p.a_batch_stride;
     const T* const right = static_cast<const T*>(b) + i * p.b_batch_stride;
@@ -75,6 +97,11 @@ void multiply(const Functions<GemmOf, GemvOf>& functions, Factor one, Factor zer
       functions.gemv(row_major, transpose_if(vector->transposed), vector->rows, vector->columns,
                      one, vector->matrix_is_a ? left : right, vector->leading,
                      vector->matrix_is_a ? right : left, vector->vector_step, zero, result, 1);
+    } else if (of_transpose) {
+      std::fill_n(result, p.rows * p.columns, T(0));
+      functions.syrk(row_major, upper, transpose_if(p.a_transposed), narrow(p.rows),
+                     narrow(p.depth), one, left, narrow(p.a_leading), zero, result, narrow(p.rows));
+      mirror_upper(result, p.rows);
     } else {
       functions.gemm(row_major, transpose_if(p.a_transposed), transpose_if(p.b_transposed),
                      narrow(p.rows), narrow(p.columns), narrow(p.depth), one, left,
@@ -85,8 +112,8 @@ void multiply(const Functions<GemmOf, GemvOf>& functions, Factor one, Factor zer
 }
 
 template <class Part>
-void multiply_complex(const Functions<ComplexGemmFunction, ComplexGemvFunction>& functions,
-                      const Gemm& p, const void* a, const void* b, void* out) {
+void multiply_complex(const ComplexFunctions& functions, const Gemm& p, const void* a,
+                      const void* b, void* out) {
   using Element = std::complex<Part>;
   const Element one(1), zero(0);
   multiply<Element, const void*>(functions, &one, &zero, p, a, b, out);
