@@ -117,7 +117,7 @@ class Transform {
     const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
     for (std::int64_t rows = root / 2 * 2; rows > 0; rows -= 2) {
       if (n % rows == 0 && n / rows % 2 == 0 && fft_radices(rows, target_) &&
-          fits_stages(rows, dtype, target_) && is_real_item(n / rows, dtype, target_))
+          fits_stages(rows, dtype, target_) && is_real_item_length(n / rows, dtype, target_))
         return rows;
     }
     return 0;
