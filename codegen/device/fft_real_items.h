@@ -26,11 +26,13 @@ struct FftMirrored {
 // results mirror each other: it has both elements of z for each of its results. Of z, the item has
 // the elements Parts * k + part, for k < N. `doubled` holds exp(-pi i k / R) for k < R; then, for
 // each part, exp(-pi i (k + part / Parts) / N) for k up to the number of pairs of butterflies.
+// Butterflies 0 and count / 2 of the first part are their own mirrors. One thread has both, and
+// takes other pairs of their results by the same instructions.
 template <class T, int N, int Threads, int Parts, int R>
 struct RfftLastStage {
   using Number = heddle_scalar::complex<T>;
-  using Mirrored = FftMirrored<T>;
   static constexpr int count = N / R, pairs = (count + 1) / 2, whole = Parts * N;
+  static constexpr int upper = R / 2, lower = R - upper;
   const T* doubled;
   int part;
 
@@ -38,47 +40,56 @@ struct RfftLastStage {
     return fft_root(doubled, R + part * (pairs + 1) + k);
   }
 
-  // Butterflies 0 and count / 2 of the first part are their own mirrors.
-  template <class To>
-  __device__ __forceinline__ void put_own_mirrors(const T (&re)[2][R], const T (&im)[2][R],
-                                                  const To& to) const {
-    const auto put = [&](int k, int butterfly, int one, int other, Number turn) {
-      const Mirrored pair(re[butterfly][one], im[butterfly][one], re[butterfly][other],
-                          im[butterfly][other]);
-      const Number turned = pair.odd * turn;
-      fft_put<T>(to, Parts * k, Mirrored::lower(pair.even, turned));
-      if (2 * k != N) fft_put<T>(to, whole - Parts * k, Mirrored::upper(pair.even, turned));
-    };
+  // Results k = first + j * count for j < Results, and their mirrors. `at(j)` and `mirror(j)` are
+  // the elements of z that they come from, and `turn` is the root of the first one.
+  template <int Results, class At, class Mirror, class To>
+  __device__ __forceinline__ void put(int first, Number turn, const At& at, const Mirror& mirror,
+                                      const To& to) const {
+    T even_re[Results], even_im[Results], odd_re[Results], odd_im[Results];
 #pragma unroll
-    for (int k = 0; 2 * k <= R; ++k) put(k * count, 0, k, k == 0 ? 0 : R - k, fft_root(doubled, k));
-    if constexpr (count % 2 == 0) {
-      const Number first = root(count / 2);
-#pragma unroll
-      for (int k = 0; 2 * k < R; ++k)
-        put(count / 2 + k * count, 1, k, R - 1 - k, first * fft_root(doubled, k));
-    }
-  }
-
-  // Butterflies q and its mirror.
-  template <class To>
-  __device__ __forceinline__ void put_mirrors(const T (&re)[2][R], const T (&im)[2][R], int q,
-                                              const To& to) const {
-    T even_re[R], even_im[R], odd_re[R], odd_im[R];
-#pragma unroll
-    for (int k = 0; k < R; ++k) {
-      const Mirrored pair(re[0][k], im[0][k], re[1][R - 1 - k], im[1][R - 1 - k]);
-      even_re[k] = pair.even.re;
-      even_im[k] = pair.even.im;
-      odd_re[k] = pair.odd.re;
-      odd_im[k] = pair.odd.im;
+    for (int j = 0; j < Results; ++j) {
+      const Number a = at(j), b = mirror(j);
+      const FftMirrored<T> pair(a.re, a.im, b.re, b.im);
+      even_re[j] = pair.even.re;
+      even_im[j] = pair.even.im;
+      odd_re[j] = pair.odd.re;
+      odd_im[j] = pair.odd.im;
     }
     const auto step = [&](int k) { return fft_root(doubled, k); };
-    fft_multiply_powers<true>(odd_re, odd_im, root(q), step, [&](int k, Number turned) {
-      const Number even(even_re[k], even_im[k]);
-      const int number = Parts * (q + k * count) + part;
-      fft_put<T>(to, number, Mirrored::lower(even, turned));
-      fft_put<T>(to, whole - number, Mirrored::upper(even, turned));
+    fft_multiply_powers<true>(odd_re, odd_im, turn, step, [&](int j, Number turned) {
+      const Number even(even_re[j], even_im[j]);
+      const int number = Parts * (first + j * count) + part;
+      fft_put<T>(to, number, FftMirrored<T>::lower(even, turned));
+      fft_put<T>(to, whole - number, FftMirrored<T>::upper(even, turned));
     });
+  }
+
+  template <class To>
+  __device__ __forceinline__ void put_all(const T (&re)[2][R], const T (&im)[2][R], int q,
+                                          const To& to) const {
+    const bool own = q == 0 && part == 0;
+    const auto of = [&](int butterfly, int k) {
+      return Number(re[butterfly][k], im[butterfly][k]);
+    };
+    const auto either = [&](Number mine, Number other) {
+      return Number(own ? mine.re : other.re, own ? mine.im : other.im);
+    };
+    put<lower>(
+        q, root(q), [&](int j) { return of(0, j); },
+        [&](int j) { return either(of(0, j == 0 ? 0 : R - j), of(1, R - 1 - j)); }, to);
+    if constexpr (upper > 0) {
+      const Number turn = either(root(count / 2), root(q) * fft_root(doubled, lower));
+      if (count % 2 == 0 || !own) {
+        put<upper>(
+            own ? count / 2 : q + lower * count, turn,
+            [&](int j) { return either(of(1, j), of(0, lower + j)); },
+            [&](int j) { return either(of(1, R - 1 - j), of(1, R - 1 - lower - j)); }, to);
+      }
+    }
+    if constexpr (N % 2 == 0) {
+      const Number middle = R % 2 == 0 ? of(0, R / 2) : of(1, R / 2);
+      if (own) fft_put<T>(to, Parts * (N / 2), Number(middle.re, -middle.im));
+    }
   }
 
   template <class From, class To>
@@ -88,8 +99,7 @@ struct RfftLastStage {
 #pragma unroll
     for (int j = 0; j < each; ++j) {
       const int q = j * Threads + lane;
-      const bool own_mirrors = q == 0 && part == 0;
-      const int starts[] = {q, own_mirrors ? count / 2 : count - part - q};
+      const int starts[] = {q, q == 0 && part == 0 ? count / 2 : count - part - q};
       if (pairs % Threads == 0 || q < pairs) {
 #pragma unroll
         for (int butterfly = 0; butterfly < 2; ++butterfly) {
@@ -109,16 +119,28 @@ struct RfftLastStage {
       if (pairs % Threads == 0 || q < pairs) {
         fft_butterfly<T, R, false>(re[j][0], im[j][0]);
         fft_butterfly<T, R, false>(re[j][1], im[j][1]);
-        if (q == 0 && part == 0) {
-          put_own_mirrors(re[j], im[j], to);
-        } else {
-          put_mirrors(re[j], im[j], q, to);
-        }
+        put_all(re[j], im[j], q, to);
       }
     }
     if constexpr (in_shared<T, To>) block_barrier();
   }
 };
+
+// All numbers of the result from those of z in the item's memory. `doubled` holds exp(-pi i k / N)
+// for k <= N / 2.
+template <class T, int N, int Threads, class To>
+__device__ __forceinline__ void rfft_split(FftNumbers<T> z, const T* doubled, int lane,
+                                           const To& to) {
+#pragma unroll 4
+  for (int k = lane; 2 * k <= N; k += Threads) {
+    const heddle_scalar::complex<T> a = fft_load<T>(z, k), b = fft_load<T>(z, k == 0 ? 0 : N - k);
+    const FftMirrored<T> pair(a.re, a.im, b.re, b.im);
+    const heddle_scalar::complex<T> turned = pair.odd * fft_root(doubled, k);
+    fft_put<T>(to, k, FftMirrored<T>::lower(pair.even, turned));
+    if (2 * k < N) fft_put<T>(to, N - k, FftMirrored<T>::upper(pair.even, turned));
+  }
+  if constexpr (in_shared<T, To>) block_barrier();
+}
 
 // Pairs of neighbouring real numbers as complex ones, of a function or of the item.
 template <class T, class From>
@@ -133,22 +155,19 @@ __device__ __forceinline__ auto fft_pairs(FftNumbers<T> x, const From& from) {
   }
 }
 
-template <class T, int N, int Threads, int... Radices, class From, class To>
+// `Paired`: the last stage is RfftLastStage, else rfft_split follows it.
+template <class T, int N, int Threads, bool Paired, int... Radices, class From, class To>
 __device__ __forceinline__ void rfft_item(SharedArray<T>, FftNumbers<T> x, int lane, const T* roots,
                                           const T* doubled, const From& from, const To& to) {
   const auto pairs = fft_pairs<T>(x, from);
-  if constexpr (sizeof...(Radices) > 0) {
+  if constexpr (Paired) {
     fft_stages<T, N, Threads, false, 1, Radices...>(
         x, pairs, lane, roots, [&](auto stage, const auto& source) {
           RfftLastStage<T, N, Threads, 1, stage.radix>{doubled, 0}.run(source, to, lane);
         });
   } else {
-    if (lane == 0) {
-      const heddle_scalar::complex<T> one = fft_get<T>(pairs, 0);
-      fft_put<T>(to, 0, heddle_scalar::complex<T>(one.re + one.im, 0));
-      fft_put<T>(to, 1, heddle_scalar::complex<T>(one.re - one.im, 0));
-    }
-    block_barrier();
+    fft_item<T, N, Threads, false, Radices...>(x, x, lane, roots, pairs, x);
+    rfft_split<T, N, Threads>(x, doubled, lane, to);
   }
 }
 

@@ -292,7 +292,7 @@ ItemCall rfft_block_item(std::int64_t length, DType dtype, const ir::Target& tar
   const Form form(dtype, target);
   const int parts = is_real_item_length(length, dtype, target) ? 1 : 2;
   const std::int64_t n = length / (2 * parts);
-  const std::vector<int> radices = *rfft_radices(n, target);
+  const std::vector<int> radices = parts > 1 ? *rfft_radices(n, target) : *fft_radices(n, target);
   ItemCall item = item_of(form, n, parts == 1 ? n + 1 : n, target);
   item.routine.section = "fft_real_items";
   item.routine.takes = length;
@@ -301,11 +301,15 @@ ItemCall rfft_block_item(std::int64_t length, DType dtype, const ir::Target& tar
   item.routine.parts = parts;
   item.routine.tables.push_back(form.table(roots(form, n, radices, false)));
   if (parts > 1) item.routine.tables.push_back(form.table(half_roots(n, radices.front(), false)));
-  const int last = radices.empty() ? 1 : radices.back();
-  item.routine.tables.push_back(form.table(mirror_roots(n, last, parts)));
-  item.routine.function =
-      fmt::format("{}<{}, {}, {}{}>", parts > 1 ? "rfft_half_item" : "rfft_item", form.type(), n,
-                  item.threads, list_of(radices));
+  // Pairs of butterflies should occupy all threads, whose neighbours then store whole lines.
+  const bool paired =
+      parts > 1 || (!radices.empty() && 2 * std::int64_t{radices.back()} * item.threads <= n);
+  item.routine.tables.push_back(form.table(paired ? mirror_roots(n, radices.back(), parts)
+                                                  : powers(length, n / 2 + 1, 1, false)));
+  const std::string name = parts > 1 ? "rfft_half_item" : "rfft_item";
+  const std::string form_of = parts > 1 ? "" : paired ? ", true" : ", false";
+  item.routine.function = fmt::format("{}<{}, {}, {}{}{}>", name, form.type(), n, item.threads,
+                                      form_of, list_of(radices));
   return item;
 }
 

@@ -279,12 +279,14 @@ void Builder::add_chain(const ItemChain& chain) {
 
 /// Sets what is known of the memory of a kernel's arrays.
 void Builder::describe_operands(KernelPlan& plan) const {
+  // Blocks that share an item store parts of sectors, which should meet in the second cache.
+  const bool in_parts = plan.items && plan.items->parts > 1;
   for (KernelOperand& operand : plan.operands) {
     if (operand.in_item()) continue;
     const std::optional<BufferRef> buffer = known_buffer(operand.value);
     operand.aligned = !buffer || is_aligned(*buffer);
     const Dim bytes = byte_count(graph_.type(operand.value));
-    operand.streamed = operand.written && bytes.is_constant() &&
+    operand.streamed = operand.written && !in_parts && bytes.is_constant() &&
                        bytes.constant() > options_.target.l2_bytes &&
                        ir::capabilities_of(options_.target).streaming_stores;
   }
