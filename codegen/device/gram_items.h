@@ -34,9 +34,10 @@ struct Gram {
   __device__ __forceinline__ void fetch(const From& from, int first, int last) {
 #pragma unroll
     for (int f = 0; f < Fetched; ++f) {
-      const int number = f * Threads + lane, element = first * Columns + number * Width;
+      const int number = f * Threads + lane, left = (last - first) * Columns;
       fetched[f] = Part{};
-      if ((Vectors % Threads == 0 || number < Vectors) && element < last * Columns) {
+      if ((Vectors % Threads == 0 || number < Vectors) && number * Width < left) {
+        const int element = first * Columns + number * Width;
         if constexpr (Width == 1) {
           fetched[f].v[0] = from(element);
         } else {
@@ -88,7 +89,7 @@ struct Gram {
     for (int row = first; row < last; row += Chunk) {
       hold(buffer);
       block_barrier();
-      if (row + Chunk < last) fetch(from, row + Chunk, last);
+      if (last - row > Chunk) fetch(from, row + Chunk, last);
       if (computes()) {
 #pragma unroll 1
         for (int k = slice; k < Chunk; k += Slices) add_row((buffer * Chunk + k) * Stride);

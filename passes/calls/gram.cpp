@@ -59,15 +59,17 @@ std::int64_t extent(const ir::Shape& shape, std::size_t from_end) {
   return shape[shape.size() - from_end].constant();
 }
 
+// The routine counts elements with 32 bits, also those of its last chunk that are beyond the
+// matrix.
 bool is_own_kernel(const ir::Type& type, const ir::Target& target) {
-  constexpr std::int64_t most_columns = 128;
+  constexpr std::int64_t most_columns = 128, most_of_chunk = 1 << 20;
+  constexpr std::int64_t most_elements = std::numeric_limits<std::int32_t>::max() - most_of_chunk;
   const ir::Shape& shape = type.shape;
   if (!ir::capabilities_of(target).splits_long_products || !ir::is_constant(shape) ||
       (type.dtype != DType::f32 && type.dtype != DType::f64))
     return false;
   const std::int64_t rows = extent(shape, 2), columns = extent(shape, 1);
-  return 0 < columns && columns <= most_columns &&
-         rows <= std::numeric_limits<std::int32_t>::max() / columns;
+  return 0 < columns && columns <= most_columns && rows <= most_elements / columns;
 }
 
 }  // namespace

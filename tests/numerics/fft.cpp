@@ -111,6 +111,17 @@ TEST_CASE("transforms of which two blocks make half each") {
   suite.finish();
 }
 
+TEST_CASE("last stages of real transforms with odd and even numbers of butterflies") {
+  Suite suite;
+  for (const std::int64_t n : {1458, 1100}) {  // 243 and 110 of radix 3 and 5
+    Builder builder(fmt::format("real transforms of {}", n));
+    const ValueId x = builder.input(moderate_sample(DType::f32, {2, n}, 1));
+    builder.output(rfft(builder, x));
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
 TEST_CASE("views and elementwise work before and after a transform") {
   Suite suite;
   for (const DType dtype : dtypes_in(ir::calls::fft().dtypes)) {
