@@ -80,6 +80,11 @@ std::string Body::extent(const Dim& dim) const {
   });
 }
 
+bool Body::fits_index(const Dim& extent) const {
+  return plan_.index_bits == 64 || !extent.is_constant() ||
+         extent.constant() <= std::numeric_limits<std::int32_t>::max();
+}
+
 std::string Body::loop_variable(passes::AtomId loop) const {
   return loop_names_.at(static_cast<std::uint32_t>(loop));
 }
@@ -247,15 +252,23 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       need("position");
       const bool is_position = instruction.kind == Instruction::Kind::position;
       const auto named = axis_names.find(extent(instruction.end));
-      return fmt::format("op::{}(static_cast<long long>({}), {})",
-                         is_position ? "position" : "is_position", argument(0),
-                         named != axis_names.end() ? named->second : extent(instruction.end));
+      const std::string end = named != axis_names.end() ? named->second : extent(instruction.end);
+      if (!is_position)
+        return fmt::format("op::is_position(static_cast<long long>({}), {})", argument(0), end);
+      // Indices of the loops' type, where it holds all values of the index: half of the
+      // instructions if that has 32 bits.
+      const DType given = plan_.body[instruction.arguments[0]].dtype;
+      const bool narrow = size_of(given) < 4 || given == DType::i32;
+      const char* const type = narrow && fits_index(instruction.end) ? "Index" : "long long";
+      return fmt::format("op::position<{0}>(static_cast<{0}>({1}), {2})", type, argument(0), end);
     }
     case Instruction::Kind::search: {
       need("search");
-      return fmt::format("op::search_sorted<{}>({}, {}, [&](long long i) {{ return {}; }})",
-                         instruction.op == ir::Op::searchsorted_right, extent(instruction.end),
-                         argument(0), load(instruction));
+      const char* const type = fits_index(instruction.end) ? "Index" : "long long";
+      return fmt::format(
+          "op::search_sorted<{0}>(static_cast<{1}>({2}), {3}, [&]({1} i) {{ return {4}; }})",
+          instruction.op == ir::Op::searchsorted_right, type, extent(instruction.end), argument(0),
+          load(instruction));
     }
     case Instruction::Kind::array:
       return raw_array(instruction);

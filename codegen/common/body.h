@@ -119,6 +119,8 @@ class Body {
   std::string term(const passes::IndexTerm& term);
   std::string atom(passes::AtomId id);
   bool is_wrapped(const passes::Atom& remainder) const;
+  /// Whether the kernel's index type holds positions along an axis of this extent.
+  bool fits_index(const passes::Dim& extent) const;
 
   const passes::KernelPlan& plan_;
   Writer& writer_;

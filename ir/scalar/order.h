@@ -39,19 +39,22 @@ HD_SCALAR T last_in_order() {
 //! section search needs order
 namespace heddle_scalar {
 // The number of the n sorted elements load(0) ... load(n - 1) that come before `value`; if `Right`,
-// including those equal to it.
-template <bool Right, class T, class Load>
-HD_SCALAR long long search_sorted(long long n, T value, Load load) {
-  long long low = 0;
-  long long high = n;
-  while (low < high) {
-    const long long middle = low + (high - low) / 2;
-    const T element = load(middle);
-    const bool before = Right ? !precedes(value, element) : precedes(element, value);
-    low = before ? middle + 1 : low;
-    high = before ? high : middle;
+// including those equal to it. The number of steps depends on n only, so that a loop over a
+// constant n is unrolled.
+template <bool Right, class Count, class T, class Load>
+HD_SCALAR Count search_sorted(Count n, T value, Load load) {
+  const auto is_before = [&](Count i) {
+    const T element = load(i);
+    return Right ? !precedes(value, element) : precedes(element, value);
+  };
+  // All elements before `first` come before the value, none from first + left on does.
+  Count first = 0;
+  Count left = n;
+  for (; left > 1; left -= left / 2) {
+    const Count middle = first + left / 2;
+    first = is_before(middle - 1) ? middle : first;
   }
-  return low;
+  return left > 0 && is_before(first) ? first + 1 : first;
 }
 }  // namespace heddle_scalar
 

@@ -5,9 +5,10 @@ namespace heddle_scalar {
 HD_SCALAR bool is_position(long long index, long long n) { return index >= -n && index < n; }
 // The position of an index. An index that is out of range gives the nearest position, so that no
 // address is out of range.
-HD_SCALAR long long position(long long index, long long n) {
-  const long long counted = index < 0 ? index + n : index;
-  const long long below = counted < n ? counted : n - 1;
+template <class Index>
+HD_SCALAR Index position(Index index, Index n) {
+  const Index counted = index < 0 ? index + n : index;
+  const Index below = counted < n ? counted : n - 1;
   return below < 0 ? 0 : below;
 }
 // The begin or end of a segment of an axis of n elements: clipped to [0, n].

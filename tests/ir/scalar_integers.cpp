@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <initializer_list>
 #include <limits>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -44,6 +48,33 @@ TEST_CASE("booleans add as or and multiply as and") {
   CHECK_FALSE(scalar::minimum(true, false));
   CHECK_FALSE(scalar::invert(true));
   CHECK(scalar::absolute(true));
+}
+
+TEST_CASE("all quotients of bytes are rounded down") {
+  int wrong = 0;
+  for (int a = -128; a < 128; ++a) {
+    for (int b = -128; b < 128; ++b) {
+      const double exact = b == 0 ? 0 : std::floor(static_cast<double>(a) / b);
+      const int quotient = exact == 128 ? -128 : static_cast<int>(exact);
+      wrong += scalar::floor_divide(as<Byte>(a), as<Byte>(b)) != quotient;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the number of sorted elements before a value, for any number of elements") {
+  std::vector<int> sorted;
+  for (int count = 0; count < 70; ++count) {
+    CAPTURE(count);
+    for (int value = -1; value <= count; ++value) {
+      const auto load = [&](int i) { return sorted[static_cast<std::size_t>(i)]; };
+      const auto first = std::ranges::lower_bound(sorted, value) - sorted.begin();
+      const auto last = std::ranges::upper_bound(sorted, value) - sorted.begin();
+      CHECK(scalar::search_sorted<false>(count, value, load) == first);
+      CHECK(scalar::search_sorted<true>(count, value, load) == last);
+    }
+    sorted.push_back(count / 3 * 2);
+  }
 }
 
 TEST_CASE("integer division is floored, and by zero gives zero") {
