@@ -112,7 +112,13 @@ double user_map_slots(const ir::CallData& user_map) {
 
 double slots_of(const Graph& graph, ValueId node) {
   if (is_user_function(graph, node)) return user_map_slots(*graph.attributes(node).call);
-  if (!is_element_loop(graph, node)) return ir::info(graph.op(node)).cost;
+  if (!is_element_loop(graph, node)) {
+    // A function of a complex number is computed from several real functions.
+    constexpr double of_complex = 6;
+    const ir::OpInfo& info = ir::info(graph.op(node));
+    const bool function = ir::is_elementwise(graph.op(node)) && !info.has(ir::exactly_rounded);
+    return info.cost * (function && is_complex(graph.dtype(node)) ? of_complex : 1);
+  }
   constexpr double likely_steps = 64;
   const ir::CallData& call = *graph.attributes(node).call;
   double step = 0;
@@ -138,7 +144,7 @@ std::vector<Recomputation> find_recomputations(const Graph& graph) {
                           op == ir::Op::constant;
     if (!computed && !ir::is_view(op)) continue;
     Recomputation& result = results[i];
-    result = {true, ir::is_elementwise(op) ? static_cast<double>(ir::info(op).cost) : 1.0, 0};
+    result = {true, ir::is_elementwise(op) ? slots_of(graph, node) : 1.0, 0};
     const std::span<const ValueId> operands = graph.operands(node);
     for (auto it = operands.begin(); it != operands.end(); ++it) {
       const ValueId operand = *it;
