@@ -41,12 +41,13 @@ void schedule_columns(KernelPlan& plan, const ir::Target& target) {
   plan.split = choose_split(plan, blocks, steps, target);
 }
 
-/// The threads that share a row: more if there are too few rows for all threads.
-int lanes_of_row(std::int64_t row, std::int64_t rows, int vector) {
+/// The threads that share a row: more if there are too few rows for all threads. If rows are
+/// computed, not read, neighbouring threads need not be of the same row to read the same memory.
+int lanes_of_row(std::int64_t row, std::int64_t rows, int vector, bool reads) {
   constexpr std::int64_t enough_threads = 1 << 17;
   int lanes = 1;
   while (lanes < 256 && std::int64_t{lanes} * vector < row &&
-         (row > std::int64_t{8} * lanes * vector || rows * lanes < enough_threads)) {
+         ((reads && row > std::int64_t{8} * lanes * vector) || rows * lanes < enough_threads)) {
     lanes *= 2;
   }
   return lanes;
@@ -58,7 +59,7 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   skew_rows(plan, target);
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
   const std::int64_t row = known(iterations(plan.inner), 1 << 20);
-  const int lanes = lanes_of_row(row, rows, plan.vector);
+  const int lanes = lanes_of_row(row, rows, plan.vector, !element_loads(plan).empty());
   plan.threads_per_row = lanes;
   plan.threads = 256;
   const std::int64_t blocks = ceil_divide(rows * lanes, plan.threads);
@@ -80,7 +81,7 @@ bool runs_across(const KernelPlan& plan) {
 /// short one, so that its neighbours load neighbouring elements.
 int lanes_of_segment(std::int64_t row, std::int64_t rows) {
   constexpr int few = 8, most = 32;
-  int lanes = lanes_of_row(row, rows, 1);
+  int lanes = lanes_of_row(row, rows, 1, true);
   while (lanes < most && std::int64_t{lanes} * (lanes < few ? 2 : 4) < row) lanes *= 2;
   return lanes;
 }
