@@ -141,6 +141,7 @@ std::string Body::type(DType dtype) const {
 
 std::string Body::variable_type(int instruction) const {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
+  if (packs_truths && is_boolean(one.dtype)) return "op::Truths";
   return one.divisor ? fmt::format("op::Divisor<{}>", type(one.dtype)) : type(one.dtype);
 }
 
@@ -428,12 +429,12 @@ void Body::decode(const std::vector<Loop>& loops, const std::string& flat,
 }
 
 void Body::count_tiles() {
-  const auto count = [&](const char* name, const Loop& loop) {
-    writer_.line("const Index {} = (Index({}) + {}) / {};", name, extent(loop.extent),
-                 plan_.tile_edge - 1, plan_.tile_edge);
+  const auto count = [&](const char* name, const Loop& loop, int edge) {
+    writer_.line("const Index {} = (Index({}) + {}) / {};", name, extent(loop.extent), edge - 1,
+                 edge);
   };
-  count("last_tiles", plan_.outer.back());
-  count("across_tiles", plan_.outer[static_cast<std::size_t>(plan_.tile_loop)]);
+  count("last_tiles", plan_.outer.back(), plan_.tile_last);
+  count("across_tiles", plan_.outer[static_cast<std::size_t>(plan_.tile_loop)], plan_.tile_across);
 }
 
 KernelSource Body::finish(const std::string& text, const std::vector<std::string>& always) const {

@@ -40,6 +40,12 @@ class Writer {
     line("}}{}", end);
   }
 
+  void close_and_else() {
+    names_.back().clear();
+    text_.append((names_.size() - 2) * 2, ' ');
+    text_ += "} else {\n";
+  }
+
   /// The name given to `key` in a block that is still open; empty if there is none.
   std::string_view name_of(std::uint32_t key) const {
     for (const auto& block : names_) {

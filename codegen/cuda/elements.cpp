@@ -29,6 +29,8 @@ void CudaPrinter::elements() {
     }
     return;
   }
+  body_.packs_truths = plan_.packs_truths;
+  if (plan_.packs_truths) body_.need("truths");
   const Loop& last = plan_.outer.back();
   const bool tail = has_tail(last);
   if (plan_.unroll > 1) {
@@ -44,6 +46,11 @@ void CudaPrinter::elements() {
   out_.line("if (e >= {}) return;", body_.extent(passes::iterations(loops)));
   out_.line("assume_not_negative(e);");
   body_.decode(loops, "e");
+  if (plan_.row_loops > 0) {
+    uneven_rows(stores, body_.needed_for(roots, false));
+    if (plan_.unroll > 1) out_.close();
+    return;
+  }
   const std::string extent = body_.extent(last.extent), position = body_.loop_variable(last.atom);
   if (plan_.held > 0) {
     begin_held_elements();
@@ -151,9 +158,10 @@ void CudaPrinter::tiles() {
                             across.extent.constant() < last.extent.constant();
   const char* const first = across_first ? "across" : "last";
   const char* const second = across_first ? "last" : "across";
-  out_.line("const Index {0}_begin = Index(blockIdx.x) % {0}_tiles * {1};", first, plan_.tile_edge);
+  out_.line("const Index {0}_begin = Index(blockIdx.x) % {0}_tiles * {1};", first,
+            tile_edge(across_first ? across : last));
   out_.line("const Index {0}_begin = Index(blockIdx.x) / {1}_tiles % {0}_tiles * {2};", second,
-            first, plan_.tile_edge);
+            first, tile_edge(across_first ? last : across));
   if (!rest.empty()) {
     out_.line("const Index batch = Index(blockIdx.x) / (last_tiles * across_tiles);");
     body_.decode(rest, "batch");
@@ -196,7 +204,7 @@ void CudaPrinter::tiles() {
 // Loads tiles into shared memory. The threads of a warp go along the direction that is contiguous
 // for loads. All loads are issued before the first result is used.
 void CudaPrinter::stage_tiles(const Loop& across, const Loop& last) {
-  const int steps = plan_.tile_edge * plan_.tile_edge / plan_.vector / plan_.threads;
+  const int steps = plan_.tile_across * plan_.tile_last / plan_.vector / plan_.threads;
   for (const int i : plan_.tiled) {
     out_.line("Vector<{}, {}> g{}[{}];", body_.type(plan_.body[i].dtype), plan_.vector, i, steps);
   }
@@ -220,14 +228,20 @@ void CudaPrinter::stage_tiles(const Loop& across, const Loop& last) {
   out_.close();
 }
 
+int CudaPrinter::tile_edge(const Loop& loop) const {
+  return &loop == &plan_.outer.back() ? plan_.tile_last : plan_.tile_across;
+}
+
 // Opens the loop over a thread's part of the tile, in vectors along the loop `along`. x is the
 // position within the tile along that loop, y along the other.
 void CudaPrinter::open_tile(const Loop& along, const Loop& other) {
-  const int vectors = plan_.tile_edge / plan_.vector;
+  const int vectors = tile_edge(along) / plan_.vector;
   out_.directive("#pragma unroll");
-  out_.open("for (int h = 0; h < {}; ++h)", plan_.tile_edge * vectors / plan_.threads);
-  out_.line("const int j = h * {} + static_cast<int>(threadIdx.x);", plan_.threads);
-  out_.line("const int x = j % {} * {}, y = j / {};", vectors, plan_.vector, vectors);
+  out_.open("for (int h = 0; h < {}; ++h)", tile_edge(other) * vectors / plan_.threads);
+  // All vectors of a thread have the same x: it has whole columns of the tile's vectors.
+  out_.line("const int x = static_cast<int>(threadIdx.x % {}u) * {};", vectors, plan_.vector);
+  out_.line("const int y = h * {} + static_cast<int>(threadIdx.x / {}u);", plan_.threads / vectors,
+            vectors);
   const auto place = [&](const Loop& loop) {
     const bool is_last = &loop == &plan_.outer.back();
     out_.line("const Index {} = {}_begin + {};", body_.loop_variable(loop.atom),
@@ -236,7 +250,7 @@ void CudaPrinter::open_tile(const Loop& along, const Loop& other) {
   place(along);
   place(other);
   const auto is_whole = [&](const Loop& loop) {
-    return loop.extent.is_constant() && loop.extent.divisible_by(plan_.tile_edge);
+    return loop.extent.is_constant() && loop.extent.divisible_by(tile_edge(loop));
   };
   std::string outside;
   for (const Loop* loop : {&along, &other}) {
@@ -253,7 +267,7 @@ std::string CudaPrinter::tile_place(const std::string& across, const std::string
   const int pitch = passes::tile_pitch(plan_), vector = plan_.vector;
   if (vector == 1) return fmt::format("{} * {} + {}", across, pitch, along);
   return fmt::format("{} * {} + ({} ^ {} / {} % {} * {})", across, pitch, along, across, vector,
-                     std::min(8, plan_.tile_edge / vector), vector);
+                     std::min(8, plan_.tile_last / vector), vector);
 }
 
 }  // namespace heddle::codegen

@@ -6,6 +6,7 @@
 #include "passes/plan/launch.h"
 #include "passes/plan/long_sum.h"
 #include "passes/plan/skewed_rows.h"
+#include "passes/plan/uneven_rows.h"
 
 namespace heddle::codegen {
 
@@ -150,6 +151,7 @@ bool CudaPrinter::has_tail(const Loop& loop) const {
 }
 
 bool CudaPrinter::is_vector(const Store& store, const Loop& loop) const {
+  if (plan_.row_loops > 0) return true;
   return plan_.vector > 1 &&
          passes::vector_width(plan_, plan_.operands[store.operand], store.address, loop,
                               plan_.vector) == plan_.vector;
@@ -157,6 +159,7 @@ bool CudaPrinter::is_vector(const Store& store, const Loop& loop) const {
 
 bool CudaPrinter::is_vector(const Instruction& load, const Loop& loop) const {
   if (plan_.skewed >= 0) return passes::is_aligned_in_skewed_rows(plan_, load);
+  if (plan_.row_loops > 0) return passes::is_vector_in_uneven_rows(plan_, load);
   return plan_.vector > 1 && load.kind == Instruction::Kind::load &&
          passes::vector_width(plan_, load, loop, plan_.vector) == plan_.vector;
 }
@@ -223,10 +226,14 @@ void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
                              [&](int value) { return !lanewise && body_.declared[value]; }))
       continue;
     const std::string address = body_.index(load.address);
-    lane_of_[i] = fmt::format("x{}.v[k]", i);
+    lane_of_[i] =
+        body_.packs_truths ? fmt::format("op::Truths::at(x{}, k)", i) : fmt::format("x{}.v[k]", i);
     if (!valid.empty()) body_.need("part");
+    const bool unaligned = passes::is_unaligned_in_uneven_rows(plan_, load);
+    if (unaligned) body_.need("unaligned");
     const std::string loaded =
-        valid.empty() ? fmt::format("load_vector<{}>(p{}, {})", plan_.vector, load.operand, address)
+        valid.empty() ? fmt::format("{}<{}>(p{}, {})", unaligned ? "load_unaligned" : "load_vector",
+                                    plan_.vector, load.operand, address)
                       : fmt::format("load_part<{}>(p{}, {}, Index({}))", plan_.vector, load.operand,
                                     address, valid);
     if (load.guarded) {
@@ -238,12 +245,21 @@ void CudaPrinter::vector_loads(const std::vector<int>& wanted, const Loop& loop,
   }
 }
 
+void CudaPrinter::open_lane_loop() {
+  constexpr int truths_of_a_word = 4;
+  if (body_.packs_truths) {
+    out_.open("for (int k = 0; k < {}; k += {})", plan_.vector, truths_of_a_word);
+  } else {
+    out_.open("for (int k = 0; k < {}; ++k)", plan_.vector);
+  }
+}
+
 void CudaPrinter::open_lanes(const Loop& loop, bool clamp) {
   if (plan_.vector == 1) return;
   const std::string name = body_.loop_variable(loop.atom), extent = body_.extent(loop.extent);
   out_.line("const Index first = {};", name);
   out_.directive("#pragma unroll");
-  out_.open("for (int k = 0; k < {}; ++k)", plan_.vector);
+  open_lane_loop();
   if (clamp && plan_.skewed >= 0) {
     out_.line("const Index {0} = first + k < 0 ? 0 : first + k < {1} ? first + k : {1} - 1;", name,
               extent);
@@ -282,7 +298,9 @@ void CudaPrinter::lane_stores(const Stores& stores, const Loop& loop, const std:
   for (std::size_t i = 0; i < stores.size(); ++i) {
     const Store& store = *stores[i];
     if (store.by_value) continue;
-    if (is_vector(store, loop)) {
+    if (body_.packs_truths) {
+      out_.line("v{}.put(y{}, k);", store.value, i);
+    } else if (is_vector(store, loop)) {
       out_.line("y{}.v[k] = v{};", i, store.value);
     } else if (store.combine) {
       combine_in_memory(store, guard);

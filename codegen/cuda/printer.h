@@ -29,11 +29,18 @@ class CudaPrinter {
   /// if all stores are of whole vectors, which follow afterwards.
   bool has_quick_way(const std::vector<int>& wanted, const Stores& stores,
                      const passes::Loop& loop) const;
+  /// The elements of the vector from `e` on, in rows that no vector divides (uneven_rows.cpp).
+  void uneven_rows(const Stores& stores, const std::vector<int>& wanted);
+  void vectors_of_a_row(const Stores& stores, const std::vector<int>& wanted,
+                        const std::vector<passes::Loop>& row);
+  void elements_of_two_rows(const Stores& stores, const std::vector<int>& wanted);
   const passes::Loop& held_loop() const;
   void begin_held_elements();
   void open_held_elements(bool loads);
   void tiles();
   void stage_tiles(const passes::Loop& across, const passes::Loop& last);
+  /// Elements of a tile along one of its two loops.
+  int tile_edge(const passes::Loop& loop) const;
   void open_tile(const passes::Loop& along, const passes::Loop& other);
   std::string tile_place(const std::string& across, const std::string& along) const;
 
@@ -119,6 +126,8 @@ class CudaPrinter {
   /// Opens the loop over vector lanes and sets the loop variable for each lane. With `clamp`, lanes
   /// past the end use the last element, so that their loads are valid; their values are not used.
   void open_lanes(const passes::Loop& loop, bool clamp);
+  /// The head of this loop. Four truth values that are computed together count as one lane.
+  void open_lane_loop();
   void close_lanes();
   /// The lane index: "k", or "0" if there is one lane.
   const char* lane() const { return plan_.vector > 1 ? "k" : "0"; }

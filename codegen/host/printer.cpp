@@ -172,13 +172,14 @@ void HostPrinter::tiles() {
   const std::vector<Loop> rest = passes::untiled_loops(plan_);
   body_.count_tiles();
   out_.open("for (Index unit = begin; unit < end; ++unit)");
-  const auto open_span = [&](const char* name, const std::string& unit, const std::string& extent) {
-    out_.line("const Index {}_begin = {} * {};", name, unit, plan_.tile_edge);
+  const auto open_span = [&](const char* name, const std::string& unit, const std::string& extent,
+                             int edge) {
+    out_.line("const Index {}_begin = {} * {};", name, unit, edge);
     out_.line("const Index {0}_count = {1} - {0}_begin < {2} ? {1} - {0}_begin : {2};", name,
-              extent, plan_.tile_edge);
+              extent, edge);
   };
-  open_span("last", "unit % last_tiles", last_extent);
-  open_span("across", "unit / last_tiles % across_tiles", across_extent);
+  open_span("last", "unit % last_tiles", last_extent, plan_.tile_last);
+  open_span("across", "unit / last_tiles % across_tiles", across_extent, plan_.tile_across);
   if (!rest.empty()) {
     out_.line("const Index batch = unit / (last_tiles * across_tiles);");
     body_.decode(rest, "batch");
@@ -192,8 +193,8 @@ void HostPrinter::tiles() {
   };
   for (const int i : plan_.tiled) {
     const KernelOperand& operand = plan_.operands[plan_.body[i].operand];
-    out_.line("{}{} tile{}[{}][{}];", aligned, storage(operand), i, plan_.tile_edge,
-              plan_.tile_edge + 1);
+    out_.line("{}{} tile{}[{}][{}];", aligned, storage(operand), i, plan_.tile_last,
+              plan_.tile_across + 1);
   }
   open_loops("x", "last_count", "y", "across_count");
   for (const int i : plan_.tiled) {

@@ -1,10 +1,12 @@
 #include "passes/plan/details.h"
 
 #include <algorithm>
+#include <array>
 
 #include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/shifted_loads.h"
+#include "passes/plan/uneven_rows.h"
 
 namespace heddle::passes {
 
@@ -94,6 +96,47 @@ void choose_kept_values(KernelPlan& plan) {
   }
 }
 
+/// Whether an instruction computes truth values from truth values, each bit by itself.
+bool computes_truths(const KernelPlan& plan, const Instruction& one) {
+  using ir::Op;
+  constexpr std::array ops = {Op::bitwise_and, Op::bitwise_or, Op::bitwise_xor, Op::invert,
+                              Op::logical_and, Op::logical_or, Op::logical_xor, Op::logical_not,
+                              Op::equal,       Op::not_equal,  Op::add,         Op::multiply,
+                              Op::maximum,     Op::minimum};
+  return one.kind == Instruction::Kind::apply && std::ranges::find(ops, one.op) != ops.end() &&
+         std::ranges::all_of(one.arguments, [&](int argument) {
+           return is_boolean(plan.body[static_cast<std::size_t>(argument)].dtype);
+         });
+}
+
+/// Whether vectors of truth values can be computed in words: all loads and stores are of whole
+/// vectors, or of a value that a vector shares.
+bool can_pack_truths(const KernelPlan& plan) {
+  constexpr int in_a_word = 4;
+  if (plan.mapping != Mapping::elements || plan.outer.empty() || plan.held > 0 ||
+      plan.vector % in_a_word != 0 || !plan.element_loops.empty())
+    return false;
+  const Loop& last = plan.outer.back();
+  const auto is_whole_load = [&](const Instruction& one) {
+    if (one.kind != Instruction::Kind::load || !one.arguments.empty()) return false;
+    if (plan.row_loops > 0) return is_vector_in_uneven_rows(plan, one);
+    const auto step = step_along(plan, one, last);
+    return vector_width(plan, one, last, plan.vector) == plan.vector || (step && *step == Dim(0));
+  };
+  return std::ranges::all_of(plan.body,
+                             [&](const Instruction& one) {
+                               return is_boolean(one.dtype) &&
+                                      (one.kind == Instruction::Kind::constant ||
+                                       is_whole_load(one) || computes_truths(plan, one));
+                             }) &&
+         std::ranges::all_of(plan.stores, [&](const Store& store) {
+           const KernelOperand& operand = plan.operands[static_cast<std::size_t>(store.operand)];
+           return !store.by_value && !store.combine && store.guard < 0 &&
+                  (plan.row_loops > 0 ||
+                   vector_width(plan, operand, store.address, last, plan.vector) == plan.vector);
+         });
+}
+
 /// Unrolls further if elements are narrow and there is little work for each.
 int pass_unroll(const KernelPlan& plan) {
   constexpr int least = 4, elements = 16, light = 8;
@@ -139,6 +182,7 @@ void decide_details(KernelPlan& plan, const ir::Target& target) {
   }
   const bool rows = plan.mapping == Mapping::rows, columns = plan.mapping == Mapping::columns;
   if (rows || columns) choose_divisors(plan);
+  plan.packs_truths = can_pack_truths(plan);
   share_shifted_vectors(plan);
   if (plan.held > 0) {
     const bool across = columns || plan.mapping == Mapping::scan_columns || plan.inner.empty();

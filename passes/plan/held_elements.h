@@ -20,6 +20,9 @@ std::int64_t element_slots(const KernelPlan& plan);
 /// of a warp then load neighbouring elements, which are few memory lines.
 void choose_single_elements(KernelPlan& plan);
 
+/// Whether a thread would take several iterations of a loop because they load the same elements.
+bool shares_loads(const KernelPlan& plan, const ir::Target& target);
+
 /// Chooses how many iterations of a loop, or how many vectors along the last one, a thread takes:
 /// several iterations if neighbouring ones load the same elements, or if the thread would otherwise
 /// compute the position of each single element; several vectors if it would otherwise have too few

@@ -297,7 +297,12 @@ struct KernelPlan {
   std::vector<Store> stores;
   int stages = 1;
 
-  int vector = 1;           ///< elements in one memory access
+  int vector = 1;  ///< elements in one memory access
+  /// Elements mapping: if nonzero, vectors are aligned in the stored arrays, wherever a row of this
+  /// many last loops begins (uneven_rows.h). So they may hold elements of two rows.
+  int row_loops = 0;
+  /// Elements mapping: a vector's truth values are computed four at a time, as the bytes of a word.
+  bool packs_truths = false;
   int unroll = 1;           ///< elements mapping: accesses by each thread
   int pass_unroll = 1;      ///< GPU rows and columns without held loads: steps loaded at once
   int threads = 256;        ///< in a block
@@ -330,7 +335,9 @@ struct KernelPlan {
   int index_bits = 64;
   std::vector<int> tiled;  ///< tiles mapping: the loads that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which these loads are contiguous
-  int tile_edge = 32;      ///< in elements; tiles are read and written in vectors
+  /// Tiles mapping: elements of a tile along tile_loop and along the last loop. Tiles are read and
+  /// written in vectors.
+  int tile_across = 32, tile_last = 32;
 
   std::vector<HostPass> host_passes;  ///< on CPUs, for elements, rows and columns mappings
 

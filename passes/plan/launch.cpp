@@ -38,8 +38,8 @@ class Symbols {
 };
 
 std::vector<GridExtent> tile_grid(const KernelPlan& plan) {
-  return {{plan.outer.back().extent, plan.tile_edge},
-          {plan.outer[plan.tile_loop].extent, plan.tile_edge},
+  return {{plan.outer.back().extent, plan.tile_last},
+          {plan.outer[plan.tile_loop].extent, plan.tile_across},
           {iterations(untiled_loops(plan)), 1}};
 }
 
@@ -156,7 +156,7 @@ KernelStep host_shape(const KernelPlan& plan) {
   }
   if (plan.mapping == Mapping::tiles) {
     step.grid = tile_grid(plan);
-    step.host_grain = std::max<std::int64_t>(worthwhile / (plan.tile_edge * plan.tile_edge), 1);
+    step.host_grain = std::max<std::int64_t>(worthwhile / (plan.tile_across * plan.tile_last), 1);
     return step;
   }
   if (plan.items) {
@@ -259,7 +259,7 @@ std::vector<Loop> thread_loops(const KernelPlan& plan) {
 }
 
 std::size_t tile_bytes(const KernelPlan& plan, DType dtype) {
-  const auto elements = static_cast<std::size_t>(plan.tile_edge * tile_pitch(plan));
+  const auto elements = static_cast<std::size_t>(plan.tile_across * tile_pitch(plan));
   return (elements * size_of(dtype) + 15) / 16 * 16;
 }
 

@@ -30,7 +30,7 @@ inline bool has_order(const Reduction& reduction) {
 inline constexpr std::int64_t host_scan_columns = 128;
 /// Elements between rows of a staged tile. Chosen so that access in both directions has few bank
 /// conflicts.
-inline int tile_pitch(const KernelPlan& plan) { return plan.tile_edge + plan.vector; }
+inline int tile_pitch(const KernelPlan& plan) { return plan.tile_last + plan.vector; }
 /// Shared memory of a staged tile, in bytes.
 std::size_t tile_bytes(const KernelPlan& plan, DType dtype);
 /// The outer loops as threads of the elements mapping see them: `held` iterations of `held_loop`

@@ -75,14 +75,19 @@ class PlanText {
     if (plan_.decides) return fmt::format("decides by {}", name_of(*plan_.decides));
     switch (plan_.mapping) {
       case Mapping::elements:
-        return fmt::format("elements vector={} {} threads={} i{}", plan_.vector,
-                           plan_.held > 0
-                               ? fmt::format("held={} along {}", plan_.held, plan_.held_loop)
-                               : fmt::format("unroll={}", plan_.unroll),
-                           plan_.threads, plan_.index_bits);
+        return fmt::format(
+            "elements vector={}{}{} {} threads={} i{}", plan_.vector,
+            plan_.packs_truths ? " in words" : "",
+            plan_.row_loops > 0 ? fmt::format(" over rows of {}", plan_.row_loops) : "",
+            plan_.held > 0 ? fmt::format("held={} along {}", plan_.held, plan_.held_loop)
+                           : fmt::format("unroll={}", plan_.unroll),
+            plan_.threads, plan_.index_bits);
       case Mapping::tiles:
         return fmt::format("tiles along {} edge={} vector={} threads={} i{}", plan_.tile_loop,
-                           plan_.tile_edge, plan_.vector, plan_.threads, plan_.index_bits);
+                           plan_.tile_across == plan_.tile_last
+                               ? fmt::format("{}", plan_.tile_last)
+                               : fmt::format("{}x{}", plan_.tile_across, plan_.tile_last),
+                           plan_.vector, plan_.threads, plan_.index_bits);
       case Mapping::rows:
         return fmt::format("rows vector={}{} lanes={} threads={} held={} {}{}{} i{}", plan_.vector,
                            plan_.skewed < 0 ? "" : fmt::format(" aligned as v{}", plan_.skewed),

@@ -8,6 +8,7 @@
 #include "passes/plan/families.h"
 #include "passes/plan/held_elements.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/uneven_rows.h"
 #include "passes/plan/walk.h"
 
 namespace heddle::passes {
@@ -127,6 +128,16 @@ bool Pointwise::schedule(KernelPlan& plan, const ir::Target& target) const {
   while (width > 1 && width * element_slots(plan) > most_thread_slots) width /= 2;
   plan.vector = width_of_pieces(plan, width);
   choose_single_elements(plan);
+  // Narrow elements gain most from vectors.
+  const bool narrow = std::ranges::any_of(plan.stores, [&](const Store& store) {
+    return size_of(plan.operands[store.operand].dtype) < 4;
+  });
+  if (narrow) {
+    KernelPlan uneven = plan;
+    store_uneven_rows(uneven, target);
+    if (loads_vectors_in_uneven_rows(uneven) || !shares_loads(plan, target))
+      plan = std::move(uneven);
+  }
   choose_elements_a_thread(plan, target);
   return true;
 }
@@ -154,8 +165,23 @@ Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate&
 
 namespace {
 
+/// Elements of a wide tile. Along a loop that is shorter than a square's edge, a tile is no longer
+/// than the loop.
+void set_tile_edges(KernelPlan& plan, int elements) {
+  const auto edge_along = [&](const Loop& loop, int most) {
+    int edge = 16;
+    while (edge < most && edge < known(loop.extent, most)) edge *= 2;
+    return edge;
+  };
+  constexpr int square = 64;
+  plan.tile_last = edge_along(plan.outer.back(), square);
+  plan.tile_across = edge_along(plan.outer[plan.tile_loop], elements / plan.tile_last);
+  if (plan.tile_across < square)
+    plan.tile_last = edge_along(plan.outer.back(), elements / plan.tile_across);
+}
+
 /// Chooses the vector width for reading tiles along `tile_loop` and writing them along the last
-/// loop, and a matching tile edge and number of threads.
+/// loop, and matching tile edges and number of threads.
 void widen_tiles(KernelPlan& plan, const ir::Target& target) {
   const Loop &last = plan.outer.back(), &across = plan.outer[plan.tile_loop];
   int width = 16;
@@ -169,12 +195,17 @@ void widen_tiles(KernelPlan& plan, const ir::Target& target) {
     narrow(plan.operands[plan.body[i].operand], plan.body[i].address, across);
   while (width > 1 && !(last.extent.divisible_by(width) && across.extent.divisible_by(width)))
     width /= 2;
-  if (width == 1) return;
+  // Without vectors, a thread needs more loads in flight to cover their latency.
+  constexpr int wide_elements = 64 * 64;
+  constexpr std::int64_t blocks_of_a_multiprocessor = 16;
+  if (width == 1 && known(iterations(plan.outer), 0) / wide_elements <
+                        blocks_of_a_multiprocessor * std::max(1, target.multiprocessors))
+    return;
   KernelPlan wide = plan;
   wide.vector = width;
-  wide.tile_edge = 64;
-  wide.threads = std::min(512, wide.tile_edge * wide.tile_edge / width);
-  constexpr std::uint32_t most_shared = 48 * 1024;
+  set_tile_edges(wide, wide_elements);
+  wide.threads = std::min(512, wide.tile_across * wide.tile_last / width);
+  const std::uint32_t most_shared = width == 1 ? 20 * 1024 : 48 * 1024;
   if (shared_bytes(wide) <= most_shared) plan = std::move(wide);
 }
 

@@ -100,7 +100,10 @@ TEST_CASE("threads that take several iterations of a loop compute each element o
   const auto add = [&](Builder builder) {
     CAPTURE(builder.label);
     const passes::PlanOptions options{one_multiprocessor(), {}, {}, {}};
-    CHECK(passes::plan_program(builder.made.graph, options).kernels.at(0).held > 0);
+    const auto planned = passes::plan_program(builder.made.graph, options);
+    const passes::KernelPlan& kernel = planned.kernels.at(0);
+    // Rows of narrow elements without other loads are stored in vectors instead.
+    CHECK((kernel.held > 0 || kernel.row_loops > 0));
     suite.add(std::move(builder));
   };
   for (const DType dtype : {DType::f16, DType::f32, DType::f64, DType::i32, DType::c64}) {

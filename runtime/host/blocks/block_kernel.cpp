@@ -306,7 +306,7 @@ class Numbering {
     const bool scans = !plan_.reductions.empty() && plan_.reductions[0].scan;
     const bool in_parts = plan_.split > 1 && plan_.least_part == 0;
     kernel_.part_length = in_parts && !scans ? passes::host_part_length(plan_) : 0;
-    kernel_.tile_edge = plan_.tile_edge;
+    kernel_.tile_edge = plan_.tile_last;
     kernel_.tile_loop = plan_.tile_loop;
     for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
       if (plan_.reductions[i].first >= 0) kernel_.segment = static_cast<int>(i);

@@ -11,6 +11,8 @@
 /// The emulator runs loops and branches itself, and reads their conditions.
 extern "C" void cudaGraphSetConditional(unsigned long long, unsigned int) {}
 
+extern "C" void* memcpy(void*, const void*, decltype(sizeof(0))) noexcept;
+
 namespace heddle_emulator {
 
 static Machine machine;

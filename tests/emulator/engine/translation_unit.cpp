@@ -12,7 +12,8 @@
 namespace heddle::emulator {
 namespace {
 
-constexpr std::array<std::string_view, 5> twins = {"memory", "shared", "warp", "atomic", "cluster"};
+constexpr std::array<std::string_view, 6> twins = {"memory", "words",  "shared",
+                                                   "warp",   "atomic", "cluster"};
 
 void append_sections(std::string& text, std::span<const codegen::KernelSource> kernels) {
   std::vector<std::string> names;
