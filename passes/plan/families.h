@@ -74,7 +74,8 @@ class Normalization : public ReductionFamily {
   bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
-/// The longest rows that a kernel scans and reduces. Whatever the dtype, a block holds them.
+/// The longest rows that a kernel scans and reduces: a block of 1,024 threads holds four elements
+/// in each.
 inline constexpr std::int64_t most_scanned_and_reduced = 4096;
 
 /// Scans along one loop, with the ops before and after them over the same loops. A row that one

@@ -68,7 +68,8 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   const bool reduces = !std::ranges::all_of(plan.reductions, &Reduction::scan);
   const bool many = reduces || rows >= 2 * std::max(1, target.multiprocessors);
   const int most_lanes = many ? 1024 : 256;
-  plan.look_back = row > std::int64_t{most_lanes} * plan.vector * most;
+  // Rows that are reduced as well are held whole, however wide the states are.
+  plan.look_back = !reduces && row > std::int64_t{most_lanes} * plan.vector * most;
   int lanes = plan.look_back ? 256 : 1;
   constexpr std::int64_t enough_threads = 1 << 17;
   constexpr int least_lanes = 8;  // whose vectors fill a memory line
@@ -80,9 +81,10 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.threads_per_row = lanes;
   plan.threads = std::max(lanes, 256);
   // Larger tiles wait less often for earlier tiles.
+  const std::int64_t all = ceil_divide(row, std::int64_t{lanes} * plan.vector);
   plan.held = plan.look_back ? most_held(plan, 2 * row_registers)
-                             : std::min<std::int64_t>(
-                                   ceil_divide(row, std::int64_t{lanes} * plan.vector), most);
+              : reduces      ? all
+                             : std::min<std::int64_t>(all, most);
 }
 
 /// A thread takes whole rows or runs of columns. If they are few and long, they are split.

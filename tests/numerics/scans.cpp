@@ -228,6 +228,15 @@ TEST_CASE("rows are scanned and reduced") {
       suite.add(std::move(builder));
     }
   }
+  // Wide states: a block holds them all, and no tile reduces only its part.
+  for (const DType dtype : {DType::f32, DType::f64, DType::c64, DType::c128}) {
+    Builder wide(fmt::format("reduced segments of {}", name_of(dtype)));
+    const ValueId x = wide.input(values(Op::cumsum, dtype, {2, 4096}, 8));
+    const ValueId begins = wide.input(integers(DType::i32, {2, 4096}, 0, 40, 9));
+    const ValueId is_begin = wide.add(Op::equal, {begins, wide.constant(DType::i32, 0)});
+    wide.output(wide.reduce(Op::sum, wide.scan(Op::cumsum, x, is_begin, 1), {1}, false));
+    suite.add(std::move(wide));
+  }
   // A scan that is stored as well; rows of several axes.
   Builder both("scans in three dimensions");
   const ValueId cube = both.input(moderate_sample(DType::f32, {6, 7, 130}, 7));

@@ -115,6 +115,22 @@ TEST_CASE("a GPU scans and reduces a row in one kernel") {
   CHECK_FALSE(kernel.look_back);
 }
 
+TEST_CASE("rows that are reduced are not tiled, however wide the states of their scans are") {
+  for (const char* dtype : {"f32", "f64", "c64", "c128"}) {
+    CAPTURE(dtype);
+    const std::string row = std::string(dtype) + "[2,4096]";
+    const PlannedProgram planned =
+        plan("func @main(%0: " + row + ", %1: bool[2,4096]) -> " + dtype + "[2] {\n" +
+                 "  %2 = cumsum %0, %1 axes=[1] : " + row + "\n" +
+                 "  %3 = sum %2 axes=[1] : " + dtype + "[2]\n  return %3\n}",
+             cuda_target);
+    REQUIRE(planned.kernels.size() == 1);
+    const KernelPlan& kernel = planned.kernels[0];
+    CHECK_FALSE(kernel.look_back);
+    CHECK(passes::scan_tile(kernel) >= 4096);
+  }
+}
+
 TEST_CASE("scratch memory of tiled scans is large enough for any extents") {
   const PlannedProgram planned = plan(R"(func @main(%0: f64[m,n]) -> (f64[m,n], f64[m,n]) {
   %1 = cumsum %0 axes=[1] : f64[m,n]
