@@ -187,7 +187,9 @@ std::string CudaPrinter::shifted_load_text(const Instruction& load) {
   if (!is_loaded(from)) return load_text(load);
   const Loop& last = plan_.outer.back();
   const auto element = [&](int vector, int by) {
-    return fmt::format("x{}.v[k {} {}]", vector, by > 0 ? '+' : '-', std::abs(by));
+    const bool held = plan_.body[static_cast<std::size_t>(vector)].held;
+    return fmt::format("{}{}{}.v[k {} {}]", held ? 'h' : 'x', vector, held ? "[h]" : "",
+                       by > 0 ? '+' : '-', std::abs(by));
   };
   std::string inside =
       shift > 0 ? fmt::format("k < {}", plan_.vector - shift) : fmt::format("k >= {}", -shift);

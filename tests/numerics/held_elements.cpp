@@ -82,6 +82,19 @@ Builder stack(DType dtype, std::int64_t width) {
   return builder;
 }
 
+/// A stack of pieces that take the elements of one vector from two.
+Builder shifted_stack(DType dtype) {
+  Builder builder(fmt::format("a stack of shifted vectors of {}", name_of(dtype)));
+  const ValueId x = builder.input(moderate_sample(dtype, {150, 264}, 8));
+  const ValueId a = builder.slice(x, {0, 0}, {1, 1}, {150, 256});
+  const ValueId b = builder.slice(x, {0, 1}, {1, 1}, {150, 256});
+  std::vector<ValueId> pieces;
+  for (const Op op : {Op::add, Op::subtract, Op::multiply})
+    pieces.push_back(builder.reshape(builder.add(op, {a, b}), {1, 150, 256}));
+  builder.output(builder.concatenate(pieces, 0));
+  return builder;
+}
+
 /// Single elements with values of their row, of their column and of neither.
 Builder channels(DType dtype, Shape shape) {
   Builder builder(fmt::format("channels of {}", name_of(dtype)));
@@ -108,6 +121,7 @@ TEST_CASE("threads that take several iterations of a loop compute each element o
   };
   for (const DType dtype : {DType::f16, DType::f32, DType::f64, DType::i32, DType::c64}) {
     add(torus(dtype, {131, 257}));
+    add(shifted_stack(dtype));
     add(channels(dtype, {23, 37, 129}));
   }
   add(torus(DType::f32, {33, 34, 65}));
