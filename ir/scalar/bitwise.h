@@ -8,6 +8,7 @@ HD_SCALAR T bitwise_and(T a, T b) {
 }
 template <class T>
 HD_SCALAR T bitwise_or(T a, T b) {
+  if constexpr (is_same<T, bool>) return either(a, b);
   return static_cast<T>(a | b);
 }
 template <class T>

@@ -39,9 +39,7 @@ HD_SCALAR bool logical_and(T a, T b) {
 }
 template <class T>
 HD_SCALAR bool logical_or(T a, T b) {
-  const bool x = truth(a);
-  const bool y = truth(b);
-  return x | y;
+  return either(truth(a), truth(b));
 }
 template <class T>
 HD_SCALAR bool logical_xor(T a, T b) {
@@ -130,10 +128,10 @@ HD_SCALAR T maximum(T a, T b) {
   if constexpr (is_float<T> || is_soft<T>) {
     return narrow<T>(maximum_float(widen(a), widen(b)));
   } else {
-    return a > b ? a : b;
+    return maximum_integer(a, b);
   }
 }
-HD_SCALAR bool maximum(bool a, bool b) { return a | b; }
+HD_SCALAR bool maximum(bool a, bool b) { return either(a, b); }
 template <class T>
 HD_SCALAR T minimum(T a, T b) {
   if constexpr (is_float<T> || is_soft<T>) {
@@ -174,10 +172,10 @@ HD_SCALAR T fmax(T a, T b) {
   if constexpr (is_float<T> || is_soft<T>) {
     return narrow<T>(fmax_float(widen(a), widen(b)));
   } else {
-    return a > b ? a : b;
+    return maximum_integer(a, b);
   }
 }
-HD_SCALAR bool fmax(bool a, bool b) { return a | b; }
+HD_SCALAR bool fmax(bool a, bool b) { return either(a, b); }
 template <class T>
 HD_SCALAR T fmin(T a, T b) {
   if constexpr (is_float<T> || is_soft<T>) {

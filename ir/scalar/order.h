@@ -39,22 +39,22 @@ HD_SCALAR T last_in_order() {
 //! section search needs order
 namespace heddle_scalar {
 // The number of the n sorted elements load(0) ... load(n - 1) that come before `value`; if `Right`,
-// including those equal to it. The number of steps depends on n only, so that a loop over a
-// constant n is unrolled.
+// including those equal to it. Halves as NumPy does, so that it finds the same place in elements
+// that are not sorted; the number of steps depends on n only, so that a loop over a constant n is
+// unrolled.
 template <bool Right, class Count, class T, class Load>
 HD_SCALAR Count search_sorted(Count n, T value, Load load) {
-  const auto is_before = [&](Count i) {
-    const T element = load(i);
-    return Right ? !precedes(value, element) : precedes(element, value);
-  };
-  // All elements before `first` come before the value, none from first + left on does.
-  Count first = 0;
-  Count left = n;
-  for (; left > 1; left -= left / 2) {
-    const Count middle = first + left / 2;
-    first = is_before(middle - 1) ? middle : first;
+  Count low = 0;
+  Count high = n;
+  for (Count left = n; left > 0; left /= 2) {
+    const bool open = low < high;
+    const Count middle = low + (high - low) / 2;
+    const T element = load(open ? middle : 0);
+    const bool before = open && (Right ? !precedes(value, element) : precedes(element, value));
+    low = before ? middle + 1 : low;
+    high = before ? high : middle;
   }
-  return left > 0 && is_before(first) ? first + 1 : first;
+  return low;
 }
 }  // namespace heddle_scalar
 

@@ -8,8 +8,12 @@ HD_SCALAR bool is_position(long long index, long long n) { return index >= -n &&
 template <class Index>
 HD_SCALAR Index position(Index index, Index n) {
   const Index counted = index < 0 ? index + n : index;
-  const Index below = counted < n ? counted : n - 1;
-  return below < 0 ? 0 : below;
+  const Index last = n > 0 ? n - 1 : 0;
+  // Not as max(min(counted, last), 0), which ptxas (CUDA 13.0) makes one instruction of 32 bits
+  // whose predicate it takes for a comparison of the result with `last`; they differ where counted
+  // == last.
+  const bool inside = counted >= 0 && counted < n;
+  return inside ? counted : counted < 0 ? 0 : last;
 }
 // The begin or end of a segment of an axis of n elements: clipped to [0, n].
 template <class T>

@@ -293,3 +293,30 @@ def test_products_with_vectors(dtype):
             if dtype == "float16" else a @ b
         assert got.dtype == expected.dtype and got.shape == expected.shape
         np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint32"])
+@pytest.mark.parametrize("name", ["maximum", "fmax"])
+def test_integers_clipped_and_compared_with_the_bound_in_one_kernel(dtype, name):
+    """ptxas of CUDA 13.0 compiles the comparison wrongly if it sees such a maximum."""
+    x = np.arange(100).astype(dtype) % 7 - (2 if dtype.startswith("i") else 0)
+    for bound in (1, 3, 4):
+        def clipped(xp, x):
+            y = getattr(xp, name)(xp.minimum(x, bound), 0)
+            return y, y == bound, y != bound, y >= bound, y < bound
+        for found, expected in zip(hd.jit(lambda x: clipped(hd, x))(hd.array(x)), clipped(np, x)):
+            np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+def test_conjunctions_and_disjunctions_of_the_same_operands_in_one_kernel():
+    rng = np.random.default_rng(5)
+    for dtype in ("bool", "float32", "float64", "complex64", "complex128", "int32"):
+        a, b = ((rng.random((33, 17)) < 0.5).astype(dtype) for _ in range(2))
+
+        def both(xp, a, b):
+            a = a.T
+            return (xp.logical_and(a, b.T), xp.logical_or(a, b.T), xp.logical_xor(a, b.T),
+                    xp.maximum(a, b.T), xp.minimum(a, b.T))
+        for found, expected in zip(hd.jit(lambda a, b: both(hd, a, b))(hd.array(a), hd.array(b)),
+                                   both(np, a, b)):
+            np.testing.assert_array_equal(np.asarray(found), expected)
