@@ -1,5 +1,5 @@
 #pragma once
-//! section bitwise needs core
+//! section bitwise needs distinct
 //! defines bitwise_and bitwise_or bitwise_xor invert
 namespace heddle_scalar {
 template <class T>

@@ -28,7 +28,7 @@ HD_SCALAR bool not_equal(T a, T b) {
 }
 }  // namespace heddle_scalar
 
-//! section logical needs core
+//! section logical needs distinct
 //! defines logical_and logical_or logical_xor logical_not
 namespace heddle_scalar {
 template <class T>
@@ -85,7 +85,7 @@ HD_SCALAR bool select(bool condition, bool a, bool b) { return (condition & a) |
 #endif
 }  // namespace heddle_scalar
 
-//! section maximum needs bits
+//! section maximum needs bits distinct
 //! defines maximum minimum
 namespace heddle_scalar {
 // NaN if either operand is NaN. +0 is greater than -0, so the order of operands does not matter.
@@ -143,7 +143,7 @@ HD_SCALAR T minimum(T a, T b) {
 HD_SCALAR bool minimum(bool a, bool b) { return a & b; }
 }  // namespace heddle_scalar
 
-//! section fmax needs bits
+//! section fmax needs bits distinct
 //! defines fmax fmin
 namespace heddle_scalar {
 // If one operand is NaN, the other one. +0 is greater than -0.

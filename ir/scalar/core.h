@@ -72,35 +72,6 @@ template <class T>
 HD_SCALAR bool truth(T x) {
   return widen(x) != 0;
 }
-// Signed integers of up to 32 bits are complemented on a GPU: ptxas (CUDA 13.0) makes max(min(x,
-// c), 0)
-// == c, as in clip(x, 0, c) == c, one instruction with a wrong truth value if it sees the maximum.
-template <class T>
-HD_SCALAR T maximum_integer(T a, T b) {
-#ifdef __CUDACC__
-  if constexpr (is_signed<T> && sizeof(T) <= 4) {
-    int result = 0;
-    asm("min.s32 %0, %1, %2;"
-        : "=r"(result)
-        : "r"(~static_cast<int>(a)), "r"(~static_cast<int>(b)));
-    return static_cast<T>(~result);
-  }
-#endif
-  return a > b ? a : b;
-}
-// x | y. Not so written for a GPU: ptxas (CUDA 13.0) makes x & y and x | y of the same operands one
-// instruction with two results, and at times takes the first for both.
-HD_SCALAR bool either(bool x, bool y) {
-#ifdef __CUDACC__
-  unsigned int result = 0;
-  asm("max.u32 %0, %1, %2;"
-      : "=r"(result)
-      : "r"(static_cast<unsigned int>(x)), "r"(static_cast<unsigned int>(y)));
-  return result != 0;
-#else
-  return x | y;
-#endif
-}
 }  // namespace heddle_scalar
 
 //! section bits needs core
@@ -200,3 +171,37 @@ HD_SCALAR double float_of(unsigned long long x) { return __builtin_bit_cast(doub
   }                                                  \
   }
 #endif
+
+//! section distinct needs core
+// Functions whose plain form ptxas compiles wrongly beside others of the same operands.
+namespace heddle_scalar {
+// Signed integers of up to 32 bits are complemented on a GPU. If ptxas (CUDA 13.0) sees the
+// maximum, it makes max(min(x, c), 0) == c, as in clip(x, 0, c) == c, one instruction with a wrong
+// truth value.
+template <class T>
+HD_SCALAR T maximum_integer(T a, T b) {
+#ifdef __CUDACC__
+  if constexpr (is_signed<T> && sizeof(T) <= 4) {
+    int result = 0;
+    asm("min.s32 %0, %1, %2;"
+        : "=r"(result)
+        : "r"(~static_cast<int>(a)), "r"(~static_cast<int>(b)));
+    return static_cast<T>(~result);
+  }
+#endif
+  return a > b ? a : b;
+}
+// x | y. Not so written for a GPU: ptxas (CUDA 13.0) makes x & y and x | y of the same operands one
+// instruction with two results, and at times takes the first for both.
+HD_SCALAR bool either(bool x, bool y) {
+#ifdef __CUDACC__
+  unsigned int result = 0;
+  asm("max.u32 %0, %1, %2;"
+      : "=r"(result)
+      : "r"(static_cast<unsigned int>(x)), "r"(static_cast<unsigned int>(y)));
+  return result != 0;
+#else
+  return x | y;
+#endif
+}
+}  // namespace heddle_scalar
