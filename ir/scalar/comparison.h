@@ -1,5 +1,5 @@
 #pragma once
-//! section comparison needs core
+//! section comparison needs distinct
 //! defines greater greater_equal less less_equal equal not_equal
 namespace heddle_scalar {
 template <class T>
@@ -20,11 +20,15 @@ HD_SCALAR bool less_equal(T a, T b) {
 }
 template <class T>
 HD_SCALAR bool equal(T a, T b) {
-  return widen(a) == widen(b);
+  if constexpr (is_integer<T>) {
+    return equal_integers(a, b);
+  } else {
+    return widen(a) == widen(b);
+  }
 }
 template <class T>
 HD_SCALAR bool not_equal(T a, T b) {
-  return widen(a) != widen(b);
+  return !equal(a, b);
 }
 }  // namespace heddle_scalar
 

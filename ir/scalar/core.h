@@ -191,6 +191,20 @@ HD_SCALAR T maximum_integer(T a, T b) {
 #endif
   return a > b ? a : b;
 }
+// a == b. The same wrong truth value comes from a clip by choices, as in where(x > c, c, x).
+template <class T>
+HD_SCALAR bool equal_integers(T a, T b) {
+#ifdef __CUDACC__
+  if constexpr (is_signed<T> && sizeof(T) <= 4) {
+    int difference = 0;
+    asm("xor.b32 %0, %1, %2;"
+        : "=r"(difference)
+        : "r"(static_cast<int>(a)), "r"(static_cast<int>(b)));
+    return difference == 0;
+  }
+#endif
+  return a == b;
+}
 // x | y. Not so written for a GPU: ptxas (CUDA 13.0) makes x & y and x | y of the same operands one
 // instruction with two results, and at times takes the first for both.
 HD_SCALAR bool either(bool x, bool y) {

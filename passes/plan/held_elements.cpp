@@ -182,34 +182,6 @@ bool gathers(const KernelPlan& plan) {
   });
 }
 
-/// The number of loads that all iterations of the loop have in common, of elements of an array that
-/// all other loops go through.
-int loads_of_all_iterations(const KernelPlan& plan, const Loop& loop) {
-  return static_cast<int>(std::ranges::count_if(plan.body, [&](const Instruction& load) {
-    return is_plain_load(load) && std::ranges::all_of(plan.outer, [&](const Loop& other) {
-             const auto step = step_along(plan, load.address, other);
-             return step && (*step == Dim(0)) == (other.atom == loop.atom);
-           });
-  }));
-}
-
-/// Of a short loop, such as that over the parts of a stack, a thread takes all iterations if they
-/// load the same elements.
-void share_short_loop(KernelPlan& plan, const ir::Target& target) {
-  int most = 0, short_loop = -1;
-  for (int i = 0; i + 1 < static_cast<int>(plan.outer.size()); ++i) {
-    const Loop& loop = plan.outer[static_cast<std::size_t>(i)];
-    const std::int64_t extent = known(loop.extent, 0);
-    if (extent < 2 || extent >= most_held_iterations) continue;
-    if (const int loads = loads_of_all_iterations(plan, loop); loads > most)
-      most = loads, short_loop = i;
-  }
-  if (short_loop < 0 || !iterations(plan.outer).is_constant()) return;
-  const Loop& loop = plan.outer[static_cast<std::size_t>(short_loop)];
-  const std::int64_t enough = std::int64_t{2048} * std::max(1, target.multiprocessors);
-  hold(plan, repeated_loads(plan, loop), short_loop, loop.extent.constant(), enough);
-}
-
 constexpr int most_unrolled = 4;
 
 std::int64_t least_unrolled_threads(const ir::Target& target) {
@@ -308,7 +280,6 @@ void choose_elements_a_thread(KernelPlan& plan, const ir::Target& target) {
   if (plan.row_loops > 0) return unroll(plan, target);
   if (share_pieces(plan, target)) return;
   share_loads(plan, target);
-  if (plan.held == 0) share_short_loop(plan, target);
   if (plan.held == 0) share_positions(plan, target);
   if (plan.held == 0) unroll(plan, target);
 }

@@ -23,8 +23,8 @@ ir::Target least_target() {
 
 Op combining(DType dtype) { return is_boolean(dtype) ? Op::bitwise_xor : Op::add; }
 
-/// Maps of rows of an odd length: of what lies in the same order, of elements further on in the
-/// row and in the next row, of a value a row and of a value a column.
+/// Sums over rows of an odd length. One adds two parts of an array that begin at other places of
+/// other rows, one an array and a row, one an array and a column.
 Builder maps_of_rows(DType dtype, std::int64_t rows, std::int64_t length, bool aligned) {
   Builder builder(fmt::format("rows of {} of {}", length, name_of(dtype)));
   const Op op = combining(dtype);

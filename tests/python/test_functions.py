@@ -296,13 +296,17 @@ def test_products_with_vectors(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint32"])
-@pytest.mark.parametrize("name", ["maximum", "fmax"])
+@pytest.mark.parametrize("name", ["maximum", "fmax", "where"])
 def test_integers_clipped_and_compared_with_the_bound_in_one_kernel(dtype, name):
     """ptxas of CUDA 13.0 compiles the comparison wrongly if it sees such a maximum."""
     x = np.arange(100).astype(dtype) % 7 - (2 if dtype.startswith("i") else 0)
     for bound in (1, 3, 4):
         def clipped(xp, x):
-            y = getattr(xp, name)(xp.minimum(x, bound), 0)
+            if name == "where":
+                y = xp.where(x > bound, bound, x)
+                y = xp.where(y < 0, 0, y)
+            else:
+                y = getattr(xp, name)(xp.minimum(x, bound), 0)
             return y, y == bound, y != bound, y >= bound, y < bound
         for found, expected in zip(hd.jit(lambda x: clipped(hd, x))(hd.array(x)), clipped(np, x)):
             np.testing.assert_array_equal(np.asarray(found), expected)
