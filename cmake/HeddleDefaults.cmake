@@ -9,9 +9,10 @@ endif()
 if(PROJECT_IS_TOP_LEVEL AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(HEDDLE_CCACHE ccache)
   if(HEDDLE_CCACHE)
-    # Build folders share what they compile alike. The sloppiness is what precompiled headers need.
+    # Build folders share what they compile alike: a precompiled header's path is relative to its folder.
+    # The sloppiness is what precompiled headers need.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros ${HEDDLE_CCACHE})
+      CCACHE_BASEDIR=${CMAKE_BINARY_DIR} CCACHE_SLOPPINESS=pch_defines,time_macros ${HEDDLE_CCACHE})
   endif()
 endif()
 
