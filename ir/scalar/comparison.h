@@ -20,10 +20,10 @@ HD_SCALAR bool less_equal(T a, T b) {
 }
 template <class T>
 HD_SCALAR bool equal(T a, T b) {
-  if constexpr (is_integer<T>) {
-    return equal_integers(a, b);
+  if constexpr (is_complex<T>) {
+    return equal_numbers(a.re, b.re) & equal_numbers(a.im, b.im);
   } else {
-    return widen(a) == widen(b);
+    return equal_numbers(widen(a), widen(b));
   }
 }
 template <class T>

@@ -191,16 +191,28 @@ HD_SCALAR T maximum_integer(T a, T b) {
 #endif
   return a > b ? a : b;
 }
-// a == b. The same wrong truth value comes from a clip by choices, as in where(x > c, c, x).
+// a == b of real numbers. The same wrong truth value comes from a clip by choices, as in
+// where(x > c, c, x), also if what was clipped is converted before it is compared: a GPU's compiler
+// sees neither a comparison of integers nor, in one of floats, where the number comes from.
 template <class T>
-HD_SCALAR bool equal_integers(T a, T b) {
+HD_SCALAR bool equal_numbers(T a, T b) {
 #ifdef __CUDACC__
-  if constexpr (is_signed<T> && sizeof(T) <= 4) {
+  if constexpr (is_integer<T> && sizeof(T) == 8) {
+    long long difference = 0;
+    asm("xor.b64 %0, %1, %2;"
+        : "=l"(difference)
+        : "l"(static_cast<long long>(a)), "l"(static_cast<long long>(b)));
+    return difference == 0;
+  } else if constexpr (is_integer<T>) {
     int difference = 0;
     asm("xor.b32 %0, %1, %2;"
         : "=r"(difference)
         : "r"(static_cast<int>(a)), "r"(static_cast<int>(b)));
     return difference == 0;
+  } else if constexpr (is_same<T, float>) {
+    asm("mov.f32 %0, %0;" : "+f"(a));
+  } else if constexpr (is_same<T, double>) {
+    asm("mov.f64 %0, %0;" : "+d"(a));
   }
 #endif
   return a == b;
