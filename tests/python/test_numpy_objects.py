@@ -5,6 +5,7 @@ import fractions
 import math
 import operator
 import struct
+import typing
 import warnings
 
 import numpy as np
@@ -28,6 +29,19 @@ def test_ndarray_is_the_class_of_arrays():
     for wrong in (lambda: hd.ndarray((2,), strides=(8,)), lambda: hd.ndarray((-1,))):
         with pytest.raises(ValueError):
             wrong()
+
+
+def test_annotations_name_dtypes():
+    from heddle.typing import ArrayLike, DTypeLike, NDArray
+
+    def scaled(x: NDArray[hd.float64], by: ArrayLike, dtype: DTypeLike | None = None) -> hd.ndarray[hd.floating]:
+        return hd.asarray(x * by, dtype)
+
+    hints = typing.get_type_hints(scaled)
+    assert hints["x"].__origin__ is hd.Array and hints["x"].__args__ == (hd.float64,)
+    assert hints["return"].__origin__ is hd.Array
+    assert hd.Array in typing.get_args(hints["by"]) and type(hd.int8) in typing.get_args(hints["dtype"])
+    check(scaled(hd.ones(2), 3, "f4"), np.full(2, 3, "f4"))
 
 
 def test_ndarray_of_a_buffer_shares_it():

@@ -1,6 +1,7 @@
-"""The parts of numpy.ndarray that are objects of their own: flat and flags."""
+"""The parts of numpy.ndarray that are objects of their own: flat, flags and annotations."""
 
 import operator
+import types
 
 from heddle import _heddle
 
@@ -154,3 +155,4 @@ def _set_flat(self, value):
 def install():
     _heddle.Array.flat = property(flatiter, _set_flat, doc="The elements in C order: numpy.ndarray.flat.")
     _heddle.Array.flags = property(flagsobj, doc="Properties of the memory: numpy.ndarray.flags.")
+    _heddle.Array.__class_getitem__ = classmethod(types.GenericAlias)  # for annotations
