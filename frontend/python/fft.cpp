@@ -58,7 +58,7 @@ constexpr const char* two_axes =
 
 void bind_one_axis(Functions& functions, nb::module_& module) {
   const auto def = [&](const char* name, const char* text, auto function) {
-    functions.def_in(module, fmt::format("{}{}", name, one_axis), text, function);
+    functions.def_in(module, named(name, one_axis), text, function);
   };
   def("fft",
       "The discrete Fourier transform along an axis: numpy.fft.fft. The axis is cropped or padded "
@@ -83,7 +83,7 @@ void bind_one_axis(Functions& functions, nb::module_& module) {
 
 void bind_several_axes(Functions& functions, nb::module_& module) {
   const auto def = [&](const char* name, const char* parameters, const char* text, auto function) {
-    functions.def_in(module, fmt::format("{}{}", name, parameters), text, function);
+    functions.def_in(module, named(name, parameters), text, function);
   };
   def("fftn", several_axes,
       "fft along several axes, by default all: numpy.fft.fftn. `s` has their lengths; -1 keeps "

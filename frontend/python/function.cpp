@@ -205,6 +205,10 @@ void bind_function_type(nb::module_& module) {
   module.attr("Function") = nb::handle(type);
 }
 
+std::string named(std::string_view name, std::string_view parameters) {
+  return fmt::format("{}{}", name, parameters);
+}
+
 nb::handle Functions::array_class() { return nb::type<ArrayObject>(); }
 
 std::string Functions::as_method(std::string_view declaration) {

@@ -33,6 +33,9 @@ struct Function {
   bool gives_variables = false;  ///< 0-d results are arrays in NumPy, too, not scalars
 };
 
+/// A declaration: a function's name, then the parameters that it shares with others.
+std::string named(std::string_view name, std::string_view parameters);
+
 /// Adds functions to the module and methods to the Array class. Their declarations define how
 /// arguments are matched, and give __text_signature__ for inspect.signature. A parameter `out` is
 /// handled here.
@@ -70,11 +73,11 @@ class Functions {
               Implement) {
     add(owner, declaration, std::move(documentation), erase<Implement>());
   }
-  /// Whether functions bound from here on return writable 0-d arrays, as NumPy's creation functions
-  /// do, instead of scalars.
   /// Whether functions bound from here on cast their result to any dtype of out=, as NumPy's
   /// reductions and scans do. Others cast within the same kind.
   void cast_outs(bool casts) { casts_outs_ = casts; }
+  /// Whether functions bound from here on return writable 0-d arrays, as NumPy's creation functions
+  /// do, instead of scalars.
   void give_variables(bool given) { gives_variables_ = given; }
   /// Another name for a function of the module.
   void alias(const char* name, const char* of) { module_.attr(name) = module_.attr(of); }

@@ -22,8 +22,8 @@ nb::object pair_of(std::pair<Array, Array> arrays) {
 
 void bind_activations(Functions& functions, nb::module_& module) {
   const auto def = [&](const char* name, const char* text, auto function) {
-    functions.def_in(module, std::string(name) + "(x: Operand, out: Array | None = None) -> Array",
-                     text, function);
+    functions.def_in(module, named(name, "(x: Operand, out: Array | None = None) -> Array"), text,
+                     function);
   };
   def("relu", "max(x, 0).", [](const Arguments& a) { return nnet::relu(a.operand(0)); });
   def("relu_d", "The derivative of relu: 1 where x >= 0, else 0.",

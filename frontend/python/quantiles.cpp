@@ -22,8 +22,6 @@ constexpr const char* quantile_parameters =
     "False, method: str = \"linear\", keepdims: bool = False, *, weights: Array | None = None) -> "
     "Array";
 
-std::string named(const char* name, const char* rest) { return std::string(name) + rest; }
-
 using Median = Array (*)(const Operand&, const Axes&, bool);
 using Quantile = Array (*)(const Operand&, const Operand&, const Axes&, std::string_view, bool,
                            const Array&);

@@ -41,9 +41,6 @@ constexpr const char* rules =
 std::string text(const char* what, const char* example) {
   return std::string(what) + rules + example;
 }
-std::string named(const char* name, const char* parameters) {
-  return std::string(name) + parameters;
-}
 
 using Accumulation = Array (*)(const Operand&, const Axes&, bool, std::optional<DType>,
                                std::optional<Scalar>, const Array&);

@@ -28,7 +28,6 @@ Array along_only_axis(const Arguments& a) {
 }
 
 void bind_sums_and_products(Functions& functions) {
-  const auto named = [](const char* name, const char* rest) { return std::string(name) + rest; };
   functions.def_with_method(
       named("cumsum", parameters),
       "Cumulative sums along an axis; of the flattened array if axis is None: numpy.cumsum. "

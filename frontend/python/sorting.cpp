@@ -23,8 +23,6 @@ std::string text(const char* what, const char* example) {
   return std::string(what) + order + example;
 }
 
-std::string named(const char* name, const char* rest) { return std::string(name) + rest; }
-
 /// Checks `kind` (NumPy's algorithms, which all give the same result here) and `order` (a field
 /// name, which must be None).
 void check_sort(const Arguments& a, std::size_t kind, std::size_t order) {

@@ -1,5 +1,7 @@
 #include "heddle/sparse.h"
 
+#include <fmt/format.h>
+
 #include "frontend/array/access.h"
 #include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
@@ -213,8 +215,8 @@ void bind_products(Functions& functions, nb::module_& module) {
 
 void bind_elementwise_of_two(Functions& functions, nb::module_& module) {
   const auto def = [&](const char* name, auto function) {
-    functions.def_in(module, std::string(name) + "(a: tuple, b: tuple) -> tuple",
-                     std::string("heddle::sparse::") + name + ".", function);
+    functions.def_in(module, named(name, "(a: tuple, b: tuple) -> tuple"),
+                     fmt::format("heddle::sparse::{}.", name), function);
   };
   def("add", OfTwo<sparse::add>{});
   def("subtract", OfTwo<sparse::subtract>{});
@@ -235,8 +237,8 @@ void bind_reductions_of_rows(Functions& functions, nb::module_& module) {
                      return sparse::sum(csr(a, 0), static_cast<int>(a.integer(1)), a.where());
                    });
   const auto def = [&](const char* name, auto function) {
-    functions.def_in(module, std::string(name) + "(a: tuple) -> Array",
-                     std::string("heddle::sparse::") + name + ".", function);
+    functions.def_in(module, named(name, "(a: tuple) -> Array"),
+                     fmt::format("heddle::sparse::{}.", name), function);
   };
   def("min_of_rows", Reduced<sparse::min_of_rows>{});
   def("max_of_rows", Reduced<sparse::max_of_rows>{});
