@@ -33,7 +33,7 @@ endif()
 target_compile_definitions(heddle_internal INTERFACE
   $<$<OR:$<CONFIG:Debug>,$<BOOL:${HEDDLE_VERIFY_PASSES}>>:HEDDLE_VERIFY_EACH_PASS>)
 target_include_directories(heddle_internal INTERFACE
-  ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/.  # else ccache 4.7, if the build folder is within, makes it relative to that
   ${PROJECT_SOURCE_DIR}/ir/include
   ${PROJECT_SOURCE_DIR}/frontend/include)
 
