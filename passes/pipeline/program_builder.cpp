@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -21,8 +20,10 @@
 #include "passes/lower/lower.h"
 #include "passes/pipeline/flops.h"
 #include "passes/pipeline/item_chains.h"
+#include "passes/pipeline/kernel_step.h"
 #include "passes/pipeline/memory_reuse.h"
 #include "passes/pipeline/pipeline.h"
+#include "passes/pipeline/program_buffers.h"
 #include "passes/pipeline/traffic.h"
 #include "passes/plan/analyze.h"
 #include "passes/plan/details.h"
@@ -39,30 +40,21 @@ namespace heddle::passes {
 
 namespace {
 
-/// The alignment of array `i`. `aligned` says which arrays are 16-byte aligned; those beyond its
-/// end are.
-int alignment_of(const ir::Type& type, const std::vector<bool>& aligned, std::size_t i) {
-  const bool whole = i >= aligned.size() || aligned[i];
-  return whole ? whole_access : static_cast<int>(size_of(type.dtype));
-}
-
 class Builder {
  public:
   Builder(PlannedProgram& planned, const PlanOptions& options)
-      : planned_(planned), graph_(planned.graph), options_(options), program_(planned.program) {}
+      : planned_(planned),
+        graph_(planned.graph),
+        options_(options),
+        program_(planned.program),
+        buffers_(planned, options) {}
 
   void run() {
-    declare_inputs();
-    stored_.assign(graph_.size(), false);
-    for (const Group& group : planned_.grouping.groups) {
-      for (const ValueId value : group.stored) stored_[index_of(value)] = true;
-    }
     for (std::uint32_t i = 0; i < graph_.size(); ++i) {
       const ValueId id{i};
       if (graph_.op(id) == ir::Op::result)
         further_results_.emplace(index_of(graph_.operands(id)[0]), id);
     }
-    assign_outputs();
     find_chains();
     for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
       const std::size_t first = program_.steps.size();
@@ -80,16 +72,12 @@ class Builder {
       planned_.group_of_kernel.resize(planned_.kernels.size(), static_cast<std::uint32_t>(i));
       planned_.group_of_step.resize(program_.steps.size(), static_cast<std::uint32_t>(i));
     }
-    set_lifetimes();
+    buffers_.set_lifetimes();
   }
 
  private:
   class CallSite;
 
-  void declare_inputs();
-  bool only_reshapes(const Group& group) const;
-  void store_reshapes_where_made();
-  void assign_outputs();
   void find_chains();
   void explain_chains();
   void add_chain(const ItemChain& chain);
@@ -106,140 +94,22 @@ class Builder {
   void add_zeros(ValueId value);
   void begin_writing(ValueId value);
   void add_loops(KernelPlan plan, const Group& group);
-  BufferRef buffer_of(ValueId value);
-  std::optional<std::uint32_t> input_of(ValueId value) const;
-  std::optional<BufferRef> known_buffer(ValueId value) const;
-  bool is_aligned(const BufferRef& buffer) const;
-  BufferRef new_temporary(Dim bytes);
   std::vector<std::uint32_t> origins_of(const std::vector<std::size_t>& groups) const;
-  void set_lifetimes();
 
   PlannedProgram& planned_;
   const Graph& graph_;
   const PlanOptions& options_;
   Program& program_;
-  std::vector<bool> stored_;
+  ProgramBuffers buffers_;
   /// Results of calls other than the first, by call.
   std::unordered_multimap<std::uint32_t, ValueId> further_results_;
-  std::unordered_map<std::uint32_t, BufferRef> buffers_;
   std::vector<BufferRef> partials_;
   std::unordered_map<std::size_t, ItemChain> chains_;  ///< by their last group
 };
 
-void Builder::declare_inputs() {
-  program_.name = graph_.name;
-  program_.facts = graph_.facts;
-  for (std::size_t i = 0; i < graph_.parameters().size(); ++i) {
-    const ValueId parameter = graph_.parameters()[i];
-    ProgramInput input{graph_.type(parameter), graph_.attributes(parameter).scalar};
-    input.donated = i < options_.donated.size() && options_.donated[i];
-    input.alignment = alignment_of(input.type, options_.aligned, i);
-    program_.inputs.push_back(std::move(input));
-  }
-}
-
-/// Whether the group only reshapes an array in memory.
-bool Builder::only_reshapes(const Group& group) const {
-  return group.stored == std::vector{group.root} && !group.library && !group.in_place &&
-         std::ranges::all_of(group.members,
-                             [&](ValueId member) { return graph_.op(member) == ir::Op::reshape; });
-}
-
-/// A value of which an output is a reshape has that output's memory, unless others change it.
-void Builder::store_reshapes_where_made() {
-  std::unordered_set<std::uint32_t> others;
-  for (const ValueId output : graph_.outputs) others.insert(index_of(output));
-  for (const Group& group : planned_.grouping.groups) {
-    if (group.in_place) others.insert(index_of(graph_.operands(group.root)[0]));
-  }
-  for (const Group& group : planned_.grouping.groups) {
-    if (!only_reshapes(group)) continue;
-    const auto output = std::ranges::find(graph_.outputs, group.root);
-    const ValueId made = strip_reshapes(graph_, group.root);
-    if (output == graph_.outputs.end() || others.contains(index_of(made)) ||
-        !stored_[index_of(made)])
-      continue;
-    const auto position = static_cast<std::uint32_t>(output - graph_.outputs.begin());
-    buffers_.try_emplace(index_of(made), BufferRef{BufferRef::Kind::output, position});
-  }
-}
-
-void Builder::assign_outputs() {
-  // An array that is updated in place until it is an output has that output's memory.
-  std::unordered_map<std::uint32_t, ValueId> bases;
-  for (const Group& group : planned_.grouping.groups) {
-    if (group.in_place) bases.emplace(index_of(group.root), graph_.operands(group.root)[0]);
-  }
-  for (std::uint32_t i = 0; i < graph_.outputs.size(); ++i) {
-    ValueId value = graph_.outputs[i];
-    for (auto base = bases.find(index_of(value)); base != bases.end();
-         base = bases.find(index_of(value)))
-      value = base->second;
-    if (graph_.op(value) != ir::Op::parameter)
-      buffers_.try_emplace(index_of(value), BufferRef{BufferRef::Kind::output, i});
-  }
-  // An in-place update uses the memory of its base. In reverse order, bases come first.
-  for (std::size_t i = planned_.grouping.groups.size(); i-- > 0;) {
-    const Group& group = planned_.grouping.groups[i];
-    if (group.in_place) buffers_[index_of(group.root)] = buffer_of(graph_.operands(group.root)[0]);
-  }
-  store_reshapes_where_made();
-  std::unordered_map<std::uint32_t, std::uint32_t> first;
-  for (const ValueId output : graph_.outputs) {
-    const auto position = static_cast<std::uint32_t>(program_.outputs.size());
-    ProgramOutput declared;
-    declared.type = graph_.type(output);
-    declared.alignment = alignment_of(declared.type, options_.aligned_outputs, position);
-    const auto [earlier, is_new] = first.emplace(index_of(output), position);
-    if (const auto input = input_of(output)) {
-      declared.input = input;
-    } else if (!is_new) {
-      declared.output = earlier->second;
-    } else {
-      buffers_[index_of(output)] = {BufferRef::Kind::output, position};
-    }
-    program_.outputs.push_back(std::move(declared));
-  }
-}
-
-// The memory that a value is in, if that is known yet.
-std::optional<BufferRef> Builder::known_buffer(ValueId value) const {
-  // A scalar input is not in memory; its buffer, if any, is the output that it is stored to.
-  if (graph_.op(value) == ir::Op::parameter && !graph_.attributes(value).scalar)
-    return BufferRef{BufferRef::Kind::input, graph_.attributes(value).index};
-  const auto found = buffers_.find(index_of(value));
-  if (found == buffers_.end()) return std::nullopt;
-  return found->second;
-}
-
-// The input whose memory the value is in.
-std::optional<std::uint32_t> Builder::input_of(ValueId value) const {
-  const std::optional<BufferRef> buffer = known_buffer(value);
-  if (!buffer || buffer->kind != BufferRef::Kind::input) return std::nullopt;
-  return buffer->index;
-}
-
-// Temporaries are aligned.
-bool Builder::is_aligned(const BufferRef& buffer) const {
-  if (buffer.kind == BufferRef::Kind::input)
-    return program_.inputs[buffer.index].alignment >= whole_access;
-  return buffer.kind != BufferRef::Kind::output ||
-         program_.outputs[buffer.index].alignment >= whole_access;
-}
-
-BufferRef Builder::new_temporary(Dim bytes) {
-  program_.temporaries.push_back({bytes, 0, 0});
-  return {BufferRef::Kind::temporary, static_cast<std::uint32_t>(program_.temporaries.size()) - 1};
-}
-
-BufferRef Builder::buffer_of(ValueId value) {
-  if (const std::optional<BufferRef> known = known_buffer(value)) return *known;
-  return buffers_[index_of(value)] = new_temporary(byte_count(graph_.type(value)));
-}
-
 void Builder::find_chains() {
   const bool fuse = std::ranges::find(options_.disabled, "items") == options_.disabled.end();
-  chains_ = item_chains({graph_, *planned_.grouping.space, stored_}, planned_.grouping,
+  chains_ = item_chains({graph_, *planned_.grouping.space, buffers_.stored()}, planned_.grouping,
                         options_.target, options_.strict, fuse);
   std::vector<std::uint32_t>& owners = planned_.kernel_owner;
   owners.resize(planned_.grouping.groups.size());
@@ -283,8 +153,8 @@ void Builder::describe_operands(KernelPlan& plan) const {
   const bool in_parts = plan.items && plan.items->parts > 1;
   for (KernelOperand& operand : plan.operands) {
     if (operand.in_item()) continue;
-    const std::optional<BufferRef> buffer = known_buffer(operand.value);
-    operand.aligned = !buffer || is_aligned(*buffer);
+    const std::optional<BufferRef> buffer = buffers_.known(operand.value);
+    operand.aligned = !buffer || buffers_.is_aligned(*buffer);
     const Dim bytes = byte_count(graph_.type(operand.value));
     operand.streamed = operand.written && !in_parts && bytes.is_constant() &&
                        bytes.constant() > options_.target.l2_bytes &&
@@ -294,13 +164,11 @@ void Builder::describe_operands(KernelPlan& plan) const {
 
 void Builder::add_group(const Group& group) {
   if (computes_nothing(graph_, group.root)) return;
-  const ValueId made = strip_reshapes(graph_, group.root);
-  const bool in_memory = only_reshapes(group) && stored_[index_of(made)];
-  if (in_memory && buffer_of(group.root) == buffer_of(made)) return;
+  if (buffers_.reshapes_in_place(group)) return;
   if (group.epilogue) return add_epilogue(group);
   if (group.library) return add_call(group);
   if (writes_anywhere(graph_, group.root)) begin_writing(group.root);
-  add_loops(lower({graph_, *planned_.grouping.space, stored_}, group), group);
+  add_loops(lower({graph_, *planned_.grouping.space, buffers_.stored()}, group), group);
 }
 
 void Builder::add_loops(KernelPlan plan, const Group& group) {
@@ -332,27 +200,6 @@ void Builder::add_loops(KernelPlan plan, const Group& group) {
                       std::string(graph_.op_name(group.root)));
 }
 
-/// Marks operands that share a buffer; one may be an input and another an output.
-void mark_aliased(std::vector<KernelOperand>& operands, const std::vector<Parameter>& parameters) {
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> positions;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const BufferRef& buffer = parameters[i].buffer;
-    positions[static_cast<std::uint64_t>(buffer.kind) << 32 | buffer.index].push_back(i);
-  }
-  for (const auto& [buffer, sharing] : positions) {
-    if (sharing.size() > 1) share_memory(operands, sharing);
-  }
-}
-
-/// The counter of a loop differs from step to step, so kernels do not take it as a size.
-Parameter counter_parameter() {
-  Parameter parameter;
-  parameter.kind = Parameter::Kind::scalar;
-  parameter.scalar = 1;
-  parameter.dtype = DType::i64;
-  return parameter;
-}
-
 void Builder::add_kernel(KernelPlan plan) {
   plan.index_bits = index_bits(plan);
   if (ir::capabilities_of(options_.target).blocks) {
@@ -361,33 +208,8 @@ void Builder::add_kernel(KernelPlan plan) {
   }
   decide_details(plan, options_.target);
   plan.name = describe(plan);
-  KernelStep step = launch_shape(plan, options_.target);
-  const std::int64_t cleared = plan.look_back ? look_back_bytes(plan).flags_per_block : 0;
+  KernelStep step = kernel_step(plan, buffers_, partials_, options_);
   step.kernel = static_cast<std::uint32_t>(planned_.kernels.size());
-  for (const KernelOperand& operand : plan.operands) {
-    if (operand.in_item()) continue;
-    Parameter parameter;
-    parameter.written = operand.written;
-    if (operand.flags) parameter.cleared = cleared;
-    parameter.buffer =
-        operand.partials >= 0 ? partials_[operand.partials] : buffer_of(operand.value);
-    step.parameters.push_back(parameter);
-  }
-  mark_aliased(plan.operands, step.parameters);
-  for (const ir::SymbolId symbol : kernel_symbols(plan)) {
-    Parameter parameter;
-    parameter.kind = Parameter::Kind::size;
-    parameter.value = Dim::symbol(symbol);
-    if (symbol == options_.counter) parameter = counter_parameter();
-    step.parameters.push_back(parameter);
-  }
-  for (const std::uint32_t scalar : kernel_scalars(plan)) {
-    Parameter parameter;
-    parameter.kind = Parameter::Kind::scalar;
-    parameter.scalar = scalar;
-    parameter.dtype = program_.inputs[scalar].type.dtype;
-    step.parameters.push_back(parameter);
-  }
   program_.steps.push_back({std::move(step)});
   planned_.kernels.push_back(std::move(plan));
   program_.kernel_names.emplace_back();
@@ -400,8 +222,8 @@ void Builder::add_split_kernel(const KernelPlan& plan) {
   std::vector<int> partials;
   for (const Reduction& reduction : plan.reductions) {
     partials.push_back(static_cast<int>(partials_.size()));
-    partials_.push_back(
-        new_temporary(outer * Dim(plan.split * static_cast<std::int64_t>(state_bytes(reduction)))));
+    partials_.push_back(buffers_.new_temporary(
+        outer * Dim(plan.split * static_cast<std::int64_t>(state_bytes(reduction)))));
   }
   SplitPlans plans = split_plan(plan, *planned_.grouping.space, partials, options_.target);
   add_kernel(std::move(plans.parts));
@@ -418,7 +240,7 @@ void Builder::add_look_back_kernel(KernelPlan plan) {
     operand.written = operand.aliased = true;
     operand.flags = flags;
     operand.partials = static_cast<int>(partials_.size());
-    partials_.push_back(new_temporary(size));
+    partials_.push_back(buffers_.new_temporary(size));
     plan.operands.push_back(operand);
     return static_cast<int>(plan.operands.size()) - 1;
   };
@@ -436,22 +258,24 @@ class Builder::CallSite final : public CallBuilder {
         program_(program) {}
 
   CallBuffer array(ValueId value) override {
-    return {program_.buffer_of(value), graph.dtype(value)};
+    return {program_.buffers_.of(value), graph.dtype(value)};
   }
   CallBuffer result(std::size_t index) override {
     const ir::Type& type = graph.result_types(call)[index];
     const std::optional<ValueId> value = index == 0 ? call : further(index);
-    const bool wanted = value && program_.stored_[index_of(*value)];
-    return {wanted ? program_.buffer_of(*value) : scratch(byte_count(type)), type.dtype};
+    const bool wanted = value && program_.buffers_.is_stored(*value);
+    return {wanted ? program_.buffers_.of(*value) : scratch(byte_count(type)), type.dtype};
   }
-  BufferRef scratch(Dim bytes) override { return program_.new_temporary(bytes); }
+  BufferRef scratch(Dim bytes) override { return program_.buffers_.new_temporary(bytes); }
   std::uint32_t kernel(KernelPlan plan) override {
     plan.space = program_.planned_.grouping.space.get();
     program_.planned_.kernels.push_back(std::move(plan));
     program_.program_.kernel_names.emplace_back();
     return static_cast<std::uint32_t>(program_.planned_.kernels.size()) - 1;
   }
-  bool is_aligned(const BufferRef& buffer) const override { return program_.is_aligned(buffer); }
+  bool is_aligned(const BufferRef& buffer) const override {
+    return program_.buffers_.is_aligned(buffer);
+  }
   std::shared_ptr<const Program> body(const ir::Region& region,
                                       const std::vector<BodyInput>& inputs,
                                       const std::vector<bool>& aligned_outputs) override {
@@ -528,11 +352,11 @@ void Builder::add_epilogue(const Group& group) {
   const GemmCall alone = describe_matmul(site);
   GemmCall product = alone;
   product.dtype = graph_.dtype(group.root);
-  product.out = buffer_of(group.root);
+  product.out = buffers_.of(group.root);
   product.alpha = epilogue.alpha;
   product.beta = epilogue.beta;
-  if (epilogue.residual) product.residual = buffer_of(*epilogue.residual);
-  if (epilogue.bias) product.bias = buffer_of(*epilogue.bias);
+  if (epilogue.residual) product.residual = buffers_.of(*epilogue.residual);
+  if (epilogue.bias) product.bias = buffers_.of(*epilogue.bias);
   product.activation = epilogue.activation;
   CallStep call = to_call(product);
   call.fallback = fallback_of(group, alone);
@@ -543,8 +367,7 @@ void Builder::add_epilogue(const Group& group) {
 // The product without its epilogue, into a buffer of the fallback, then a kernel for the epilogue.
 Fallback Builder::fallback_of(const Group& group, GemmCall product) {
   const ValueId node = group.epilogue->product;
-  product.out = buffers_[index_of(node)] = {BufferRef::Kind::fallback, 0};
-  stored_[index_of(node)] = true;
+  product.out = buffers_.store_in_fallback(node);
   add_group(*group.fallback);
   Fallback fallback;
   fallback.steps = {{to_call(product)}, std::move(program_.steps.back())};
@@ -553,7 +376,6 @@ Fallback Builder::fallback_of(const Group& group, GemmCall product) {
   return fallback;
 }
 
-// The zeros that a scatter accumulates into.
 /// What a kernel finds in an array of which it may write some elements only.
 void Builder::begin_writing(ValueId value) {
   if (!is_user_write(graph_, value) || !graph_.attributes(value).call->get<bool>("initial"))
@@ -565,15 +387,16 @@ void Builder::begin_writing(ValueId value) {
   copy.stored = {initial};
   copy.outer =
       loops_over(*planned_.grouping.space, graph_.shape(initial), copy.stored_maps.emplace_back());
-  KernelPlan plan = lower({graph_, *planned_.grouping.space, stored_}, copy);
+  KernelPlan plan = lower({graph_, *planned_.grouping.space, buffers_.stored()}, copy);
   for (KernelOperand& operand : plan.operands) {
     if (operand.written) operand.value = value;
   }
   add_loops(std::move(plan), copy);
 }
 
+/// The zeros that a scatter accumulates into.
 void Builder::add_zeros(ValueId value) {
-  program_.steps.push_back({FillStep{buffer_of(value), byte_count(graph_.type(value))}});
+  program_.steps.push_back({FillStep{buffers_.of(value), byte_count(graph_.type(value))}});
 }
 
 std::vector<std::uint32_t> Builder::origins_of(const std::vector<std::size_t>& groups) const {
@@ -588,19 +411,6 @@ std::vector<std::uint32_t> Builder::origins_of(const std::vector<std::size_t>& g
   const auto again = std::ranges::unique(origins);
   origins.erase(again.begin(), again.end());
   return origins;
-}
-
-void Builder::set_lifetimes() {
-  for (Temporary& temporary : program_.temporaries) temporary.first_step = ~0u;
-  const auto touch = [&](const BufferRef& buffer, std::uint32_t step) {
-    if (buffer.kind != BufferRef::Kind::temporary) return;
-    Temporary& temporary = program_.temporaries[buffer.index];
-    temporary.first_step = std::min(temporary.first_step, step);
-    temporary.last_step = std::max(temporary.last_step, step);
-  };
-  for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
-    for (const BufferUse& use : uses_of(program_.steps[i])) touch(use.buffer, i);
-  }
 }
 
 }  // namespace
