@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "frontend/graph/hash_combiner.h"
+#include "frontend/graph/node_memory.h"
 #include "ir/base/fork_gate.h"
 
 namespace heddle::frontend {
@@ -37,13 +38,17 @@ void Node::release(Node* node) {
     graveyard->push_back(node);
     return;
   }
+  const auto destroy = [](Node* one) {
+    one->~Node();
+    free_node_memory(one);
+  };
   std::vector<Node*> waiting;
   graveyard = &waiting;
-  delete node;
+  destroy(node);
   while (!waiting.empty()) {
-    Node* next = waiting.back();
+    Node* const next = waiting.back();
     waiting.pop_back();
-    delete next;
+    destroy(next);
   }
   graveyard = nullptr;
 }

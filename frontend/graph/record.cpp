@@ -10,6 +10,7 @@
 
 #include "frontend/graph/dynamic_starts.h"
 #include "frontend/graph/hash_combiner.h"
+#include "frontend/graph/node_memory.h"
 #include "frontend/graph/placement.h"
 #include "frontend/graph/trace.h"
 #include "ir/calls/calls.h"
@@ -180,7 +181,7 @@ ir::Type type_of_result(const Node& call, std::uint32_t index) {
 /// A result of the given type.
 NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes,
                      ir::Type type, Site site) {
-  NodeRef node(new Node);
+  NodeRef node(new_node());
   node->op = op;
   node->dtype = type.dtype;
   node->shape = std::move(type.shape);
@@ -245,7 +246,7 @@ std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attribut
 }
 
 NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant) {
-  NodeRef node(new Node);
+  NodeRef node(new_node());
   const Trace* trace = Trace::current();
   if (trace != nullptr) node->trace_id = trace->id();
   node->kind = constant || trace != nullptr ? Node::Kind::constant : Node::Kind::scalar;
@@ -272,7 +273,7 @@ NodeRef record_iota(ir::Shape shape, std::int64_t axis, DType dtype, Site site) 
 }
 
 NodeRef array_node(runtime::DeviceArray array) {
-  NodeRef node(new Node);
+  NodeRef node(new_node());
   node->kind = Node::Kind::array;
   node->dtype = array.type.dtype;
   node->shape = array.type.shape;

@@ -12,6 +12,7 @@
 #include "heddle/error.h"
 
 #include "frontend/graph/depth_first.h"
+#include "frontend/graph/node_memory.h"
 #include "frontend/graph/record.h"
 
 namespace heddle::frontend {
@@ -19,6 +20,9 @@ namespace {
 
 std::atomic<std::uint64_t> next_trace_id{1};
 thread_local Trace* current_trace = nullptr;
+/// Number of scopes of traces, of all threads. While there is none, which is usual outside `jit`, a
+/// thread need not look up its own.
+std::atomic<std::uint32_t> open_scopes{0};
 
 Scalar constant_value(const Node& node) {
   const auto [low, high] = node.bits;
@@ -108,10 +112,12 @@ bool Trace::is_outside(const Node& node) const {
   return false;
 }
 
-Trace* Trace::current() { return current_trace; }
+Trace* Trace::current() {
+  return open_scopes.load(std::memory_order_relaxed) == 0 ? nullptr : current_trace;
+}
 
 NodeRef Trace::parameter(DType dtype, ir::Shape shape, bool scalar) {
-  NodeRef node(new Node);
+  NodeRef node(new_node());
   node->kind = Node::Kind::parameter;
   node->dtype = dtype;
   node->shape = std::move(shape);
@@ -211,8 +217,13 @@ NodeRef Trace::capture(Cell* cell) {
   return node;
 }
 
-TraceScope::TraceScope(Trace* trace) : before_(std::exchange(current_trace, trace)) {}
-TraceScope::~TraceScope() { current_trace = before_; }
+TraceScope::TraceScope(Trace* trace) : before_(std::exchange(current_trace, trace)) {
+  open_scopes.fetch_add(1, std::memory_order_relaxed);
+}
+TraceScope::~TraceScope() {
+  open_scopes.fetch_sub(1, std::memory_order_relaxed);
+  current_trace = before_;
+}
 
 std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {
   std::vector<Node*> order;

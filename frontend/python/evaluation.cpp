@@ -28,14 +28,15 @@ using frontend::Access;
 
 namespace {
 
-/// The call site of the op recorded last on this thread.
-struct Place {
+/// What a thread recorded last.
+struct Recorded {
+  // Call site.
   const void* code = nullptr;
   std::uint_least32_t line = 0, instruction = 0;
+  bool statement_began = false;
+  bool pinned_read = false;
 };
-thread_local Place last_place;
-thread_local bool statement_began = false;
-thread_local bool pinned_read = false;
+thread_local Recorded last_recorded;
 
 /// One entry for each base pinned in the buffer. Guarded by the GIL.
 std::unordered_multiset<const runtime::Buffer*>& pinned_buffers() {
@@ -49,90 +50,105 @@ std::string& package_folder() {
   return folder;
 }
 
-/// The innermost frame that is not in a function of the package.
-struct Caller {
-  nb::object frame, code;
-  const char* file = nullptr;
-  bool through_package = false;
-
-  /// The index of the bytecode instruction; -1 where Python does not tell.
-  int instruction() const {
-#if PY_VERSION_HEX >= 0x030B0000
-    return PyFrame_GetLasti(reinterpret_cast<PyFrameObject*>(frame.ptr()));
-#else
-    return -1;
-#endif
-  }
+/// Where an instruction comes from.
+struct Origin {
+  nb::object code;  ///< held, so that its address stays its own
+  int instruction = 0, line = 0;
+  const char* file = nullptr;  ///< kept; null if its name is not valid
+  bool in_package = false;
 };
 
-/// The lines of instructions that recorded ops lately: to find a line, Python walks the function's
-/// table from its start. Guarded by the GIL, never destroyed.
-class KnownLines {
- public:
-  int line_of(const Caller& caller) {
-    auto* const frame = reinterpret_cast<PyFrameObject*>(caller.frame.ptr());
-    const int instruction = caller.instruction();
-    if (instruction < 0) return PyFrame_GetLineNumber(frame);
-    const auto address = reinterpret_cast<std::uintptr_t>(caller.code.ptr());
-    // Instructions lie two bytes apart.
-    Known& known =
-        known_[((address >> 4U) + static_cast<unsigned>(instruction) / 2) % known_.size()];
-    if (!known.code.is(caller.code) || known.instruction != instruction)
-      known = {caller.code, instruction, PyFrame_GetLineNumber(frame)};
-    return known.line;
+/// The index of the frame's bytecode instruction; -1 where Python does not tell.
+int instruction_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#else
+  static_cast<void>(frame);
+  return -1;
+#endif
+}
+
+Origin find_origin(PyFrameObject* frame, nb::object code, int instruction) {
+  Origin origin{std::move(code), instruction, PyFrame_GetLineNumber(frame)};
+  const char* const file =
+      PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(origin.code.ptr())->co_filename);
+  if (file == nullptr) {
+    PyErr_Clear();
+    return origin;
   }
+  const std::string& own = package_folder();
+  origin.in_package = !own.empty() && std::string_view(file).starts_with(own);
+  origin.file = ir::interned_file_name(file);
+  return origin;
+}
+
+/// The origins of instructions that recorded ops lately: to find a line, Python walks the
+/// function's table from its start. Guarded by the GIL, never destroyed.
+class KnownOrigins {
+ public:
+  static KnownOrigins& instance() {
+    static KnownOrigins& known = *new KnownOrigins;
+    return known;
+  }
+
+  /// Valid until the next call.
+  const Origin& of(PyFrameObject* frame) {
+    nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+    const int instruction = instruction_of(frame);
+    const auto address = reinterpret_cast<std::uintptr_t>(code.ptr());
+    // Instructions lie two bytes apart.
+    Origin& known =
+        known_[((address >> 4U) + static_cast<unsigned>(instruction) / 2) % known_.size()];
+    if (instruction < 0 || !known.code.is(code) || known.instruction != instruction)
+      known = find_origin(frame, std::move(code), instruction);
+    return known;
+  }
+  void forget() { known_.fill({}); }
 
  private:
-  struct Known {
-    nb::object code;  ///< held, so that its address stays its own
-    int instruction = 0, line = 0;
-  };
-  std::array<Known, 4096> known_;
+  std::array<Origin, 4096> known_;
 };
 
-Caller find_caller() {
-  Caller caller;
-  const std::string& own = package_folder();
-  caller.frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (caller.frame.is_valid()) {
-    auto* const frame = reinterpret_cast<PyFrameObject*>(caller.frame.ptr());
-    caller.code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-    caller.file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(caller.code.ptr())->co_filename);
-    if (caller.file == nullptr) {
-      PyErr_Clear();
-      return {};
+}  // namespace
+
+void set_package_folder(std::string folder) {
+  package_folder() = std::move(folder);
+  KnownOrigins::instance().forget();
+}
+
+SourceLocation python_location() {
+  Recorded& last = last_recorded;
+  last.pinned_read = false;  // clears a read whose op was not recorded
+  // The innermost frame that is not in a function of the package.
+  nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+  bool through_package = false;
+  while (frame.is_valid()) {
+    auto* const at = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    const Origin& origin = KnownOrigins::instance().of(at);
+    if (origin.file == nullptr) return {};
+    if (!origin.in_package) {
+      const auto line = static_cast<std::uint_least32_t>(std::max(origin.line, 0));
+      const auto instruction = static_cast<std::uint_least32_t>(std::max(origin.instruction, 0));
+      const bool same_line = origin.code.ptr() == last.code && line == last.line;
+      // A package function records several ops per call, which belong to one statement.
+      last.statement_began = !same_line || instruction < last.instruction ||
+                             (instruction == last.instruction && !through_package);
+      last.code = origin.code.ptr();
+      last.line = line;
+      last.instruction = instruction;
+      return SourceLocation::at(origin.file, line, instruction + 1);
     }
-    if (own.empty() || !std::string_view(caller.file).starts_with(own)) return caller;
-    caller.through_package = true;
-    caller.frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(frame)));
+    through_package = true;
+    frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(at)));
   }
   return {};
 }
 
-}  // namespace
-
-void set_package_folder(std::string folder) { package_folder() = std::move(folder); }
-
-SourceLocation python_location() {
-  pinned_read = false;  // clears a read whose op was not recorded
-  const Caller caller = find_caller();
-  if (!caller.frame.is_valid()) return {};
-  static auto& lines = *new KnownLines;
-  const Place here{caller.code.ptr(),
-                   static_cast<std::uint_least32_t>(std::max(lines.line_of(caller), 0)),
-                   static_cast<std::uint_least32_t>(std::max(caller.instruction(), 0))};
-  const bool same_line = here.code == last_place.code && here.line == last_place.line;
-  // A package function records several ops per call, which belong to one statement.
-  statement_began = !same_line || here.instruction < last_place.instruction ||
-                    (here.instruction == last_place.instruction && !caller.through_package);
-  last_place = here;
-  return SourceLocation::at(ir::interned_file_name(caller.file), here.line, here.instruction + 1);
-}
-
 void statement_point() {
-  if (!std::exchange(statement_began, false)) return;
-  const auto function = reinterpret_cast<std::uintptr_t>(last_place.code);
-  if (!frontend::evaluation_due(function + last_place.line)) return;
+  Recorded& last = last_recorded;
+  if (!std::exchange(last.statement_began, false)) return;
+  const auto function = reinterpret_cast<std::uintptr_t>(last.code);
+  if (!frontend::evaluation_due(function + last.line)) return;
   const ReleaseGil release;
   frontend::evaluate_here();
 }
@@ -242,8 +258,8 @@ void pin(ArrayObject& array) {
   register_pinned(node);
 }
 
-void note_pinned_read() { pinned_read = true; }
-bool take_pinned_read() { return std::exchange(pinned_read, false); }
+void note_pinned_read() { last_recorded.pinned_read = true; }
+bool take_pinned_read() { return std::exchange(last_recorded.pinned_read, false); }
 
 Array own_value(Array array) {
   if (!array.has_value()) return array;

@@ -23,14 +23,19 @@ namespace {
 
 using frontend::Access;
 
+/// Bounds are clipped to the axis, so large values may be saturated.
+std::int64_t saturated(nb::handle integer) {
+  int overflow = 0;
+  const std::int64_t result = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+  return overflow == 0 ? result : overflow > 0 ? INT64_MAX : INT64_MIN / 2;
+}
+
 std::optional<std::int64_t> bound(nb::handle value) {
   if (value.is_none()) return std::nullopt;
+  if (PyLong_CheckExact(value.ptr())) return saturated(value);
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
   if (!index.is_valid()) throw nb::python_error();
-  int overflow = 0;
-  const std::int64_t result = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  // Bounds are clipped to the axis, so large values may be saturated.
-  return overflow == 0 ? result : overflow > 0 ? INT64_MAX : INT64_MIN / 2;
+  return saturated(index);
 }
 
 /// A bound of a slice in a trace may be an Array of one integer, such as a loop's counter.
@@ -87,8 +92,9 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
   if (object == Py_None) return {newaxis, where};
   if (object == Py_Ellipsis) return {ellipsis, where};
   if (PySlice_Check(object)) {
-    return {ArraySlice{slice_bound(key.attr("start"), where), slice_bound(key.attr("stop"), where),
-                       bound(key.attr("step"))},
+    const auto& slice = *reinterpret_cast<const PySliceObject*>(object);
+    return {ArraySlice{slice_bound(slice.start, where), slice_bound(slice.stop, where),
+                       bound(slice.step)},
             where};
   }
   if (const ArrayObject* array = as_array(key)) return {array->read(where), where};

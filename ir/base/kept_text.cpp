@@ -20,6 +20,7 @@ struct RecentNames {
     const char* kept = nullptr;
   };
   std::array<Name, 16> names;
+  const char* latest = nullptr;  ///< returned last, so a kept name
 };
 constinit thread_local RecentNames recent;
 
@@ -34,12 +35,12 @@ const char* kept_text(std::string_view text) {
 }
 
 const char* interned_file_name(const char* name) {
+  if (name == recent.latest && name != nullptr) return name;
   const auto address = reinterpret_cast<std::uintptr_t>(name);
   RecentNames::Name& last = recent.names[(address ^ (address >> 6U)) % recent.names.size()];
   // The address may hold another name by now, because another library was loaded there.
-  if (last.given == name && std::strcmp(last.kept, name) == 0) return last.kept;
-  last = {name, kept_text(name)};
-  return last.kept;
+  if (last.given != name || std::strcmp(last.kept, name) != 0) last = {name, kept_text(name)};
+  return recent.latest = last.kept;
 }
 
 }  // namespace heddle::ir

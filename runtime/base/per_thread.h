@@ -10,11 +10,13 @@ namespace heddle::runtime {
 template <class T>
 T& per_thread() {
   thread_local T* object = nullptr;
+  if (object != nullptr) [[likely]]
+    return *object;
   struct Guard {
     ~Guard() { delete std::exchange(object, nullptr); }
   };
   thread_local Guard guard;
-  if (object == nullptr) object = new T;
+  object = new T;
   return *object;
 }
 
