@@ -9,6 +9,7 @@ const Capabilities& capabilities_of(const Target& target) {
                                         .half_operations = 8,
                                         .kernel_dots = true,
                                         .checked_spectra = true,
+                                        .least_updates = 2,
                                         .rates = {4.0e4, 2.0e4, 2.0}};
   static constexpr Capabilities cuda = {.blocks = true,
                                         .streaming_stores = true,

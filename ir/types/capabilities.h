@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "ir/types/target.h"
 
 namespace heddle::ir {
@@ -47,6 +49,10 @@ struct Capabilities {
   /// The library multiplies matrices and solves triangular systems of a stack in one call, but no
   /// reflectors.
   bool stacked_systems = false;
+  /// So many updates of small parts of a new array are better done in place, even if the array has
+  /// to be stored first. Fewer become one kernel that chooses between all their values for each
+  /// element, and computes anew what they read of the array.
+  std::size_t least_updates = 8;
   Rates rates;
 };
 

@@ -48,8 +48,8 @@ class Grouper {
         accesses_(graph.size()),
         is_output_(graph.size()),
         updated_(graph.size()),
-        in_place_(find_updates_in_place(graph, options.donated,
-                                        ir::capabilities_of(options.target).rates)),
+        in_place_(
+            find_updates_in_place(graph, options.donated, ir::capabilities_of(options.target))),
         reduction_paths_(find_reduction_paths(graph)),
         recomputations_(find_recomputations(graph)),
         epilogues_(graph, options.target,

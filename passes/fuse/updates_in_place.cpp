@@ -31,9 +31,6 @@ bool are_equal(const ir::Attributes& a, const ir::Attributes& b) {
   return a.starts == b.starts && a.steps == b.steps && a.shape == b.shape;
 }
 
-/// So many updates of small parts of an array are better done in place, even if the array has to be
-/// stored first. Fewer become one kernel that chooses between all their values for each element.
-constexpr std::size_t least_updates = 8;
 /// A kernel with some updates takes so many times as long as it takes to write the array: it
 /// chooses between values that it reads in several orders. (Covariances of 500 columns on an
 /// H200: 2.1 ms in place, 7.9 ms otherwise.)
@@ -41,10 +38,10 @@ constexpr double passes_of_a_kernel = 16;
 
 class Updates {
  public:
-  Updates(const Graph& graph, const std::vector<bool>& donated, const ir::Rates& rates)
+  Updates(const Graph& graph, const std::vector<bool>& donated, const ir::Capabilities& machine)
       : graph_(graph),
         donated_(donated),
-        rates_(rates),
+        machine_(machine),
         needed_(ir::needed_nodes(graph)),
         users_(graph.size()),
         is_output_(graph.size()),
@@ -138,14 +135,14 @@ class Updates {
       return false;
     const Dim bytes = byte_count(graph_.type(value));
     const double all = bytes.is_constant() ? static_cast<double>(bytes.constant()) : HUGE_VAL;
-    return all * passes_of_a_kernel >= rates_.launch_us * rates_.bytes_per_us &&
-           updates_after(value) >= least_updates;
+    return all * passes_of_a_kernel >= machine_.rates.launch_us * machine_.rates.bytes_per_us &&
+           updates_after(value) >= machine_.least_updates;
   }
 
-  /// The number of updates, one after the other, up to `least_updates`.
+  /// The number of updates, one after the other, up to the machine's `least_updates`.
   std::size_t updates_after(ValueId value) const {
     std::size_t count = 0;
-    while (count < least_updates) {
+    while (count < machine_.least_updates) {
       const auto& users = users_[index_of(value)];
       const auto next = std::ranges::find_if(users, [&](ValueId user) {
         return graph_.op(user) == ir::Op::slice_update && graph_.operands(user)[0] == value;
@@ -251,7 +248,7 @@ class Updates {
 
   const Graph& graph_;
   const std::vector<bool>& donated_;
-  const ir::Rates& rates_;
+  const ir::Capabilities& machine_;
   const std::vector<bool> needed_;
   std::vector<std::vector<ValueId>> users_;  ///< of nodes that outputs need
   std::vector<bool> is_output_;
@@ -261,8 +258,8 @@ class Updates {
 }  // namespace
 
 UpdatesInPlace find_updates_in_place(const Graph& graph, const std::vector<bool>& donated,
-                                     const ir::Rates& rates) {
-  return Updates(graph, donated, rates).find();
+                                     const ir::Capabilities& machine) {
+  return Updates(graph, donated, machine).find();
 }
 
 }  // namespace heddle::passes

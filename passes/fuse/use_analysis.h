@@ -21,9 +21,9 @@ struct UpdatesInPlace {
 };
 
 /// `donated` is by parameter; missing entries are false. Besides donated parameters, values are
-/// overwritten that many updates of small parts follow, if they are large enough for `rates`.
+/// overwritten that many updates of small parts follow, if they are large enough for the machine.
 UpdatesInPlace find_updates_in_place(const ir::Graph& graph, const std::vector<bool>& donated,
-                                     const ir::Rates& rates);
+                                     const ir::Capabilities& machine);
 
 /// For each node: the operand on the path to a reduction through elementwise ops with equally many
 /// elements; 0 for a reduction itself; -1 if there is no such path.
