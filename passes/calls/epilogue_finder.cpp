@@ -347,7 +347,7 @@ bool Matcher::allowed() {
     return false;
   }
   if (!narrows_) return true;
-  const DType operands = library_operands(graph_, found.product, true).dtype;
+  const DType operands = library_operands(graph_, found.product, true, options_.counter).dtype;
   if (operands == graph_.dtype(found.nodes[0])) return true;
   refuse("the product's operands do not have the dtype to which its result is cast");
   return false;

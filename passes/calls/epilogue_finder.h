@@ -14,8 +14,9 @@ namespace heddle::passes {
 /// Options that decide which epilogues are allowed, in addition to the target.
 struct EpilogueOptions {
   bool enabled = true;
-  bool strict = false;       ///< every op rounds separately
-  bool approximate = false;  ///< as in CompileOptions
+  bool strict = false;                       ///< every op rounds separately
+  bool approximate = false;                  ///< as in CompileOptions
+  std::optional<ir::SymbolId> counter = {};  ///< of the loop whose region the graph is
 };
 
 /// Finds products with an epilogue: ops after a product that the library can compute in the same

@@ -33,6 +33,7 @@ struct OldCall {
 struct CallTarget {
   const ir::Target& target;
   bool strict = false;
+  std::optional<ir::SymbolId> counter = {};  ///< of the loop whose region the graph is
 };
 
 /// An input of a region's program.

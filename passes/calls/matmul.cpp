@@ -1,8 +1,11 @@
 #include "passes/calls/matmul.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "ir/types/capabilities.h"
 #include "passes/calls/bytes.h"
@@ -96,16 +99,23 @@ bool swaps_last_axes(const Graph& graph, ValueId value) {
   return axes[rank - 1] == rank - 2 && axes[rank - 2] == rank - 1;
 }
 
+bool has_symbol(const Dim& dim, std::optional<ir::SymbolId> symbol) {
+  if (!symbol || dim.is_constant()) return false;
+  std::vector<ir::SymbolId> symbols;
+  dim.collect_symbols(symbols);
+  return std::ranges::find(symbols, *symbol) != symbols.end();
+}
+
 /// Whether a library should read a slice from the array that it is part of: its matrices are
 /// neighbours in memory, and the array is in memory anyway, or not much larger.
-bool is_read_below(const Graph& graph, ValueId slice) {
+bool is_read_below(const Graph& graph, ValueId slice, std::optional<ir::SymbolId> counter) {
   const ValueId array = graph.operands(slice)[0];
   const Shape& whole = graph.shape(array);
   const ir::Attributes& part = graph.attributes(slice);
   const std::size_t rank = whole.size();
   for (std::size_t axis = 0; axis < rank; ++axis) {
     // Steps of a loop start elsewhere, but the call is prepared once.
-    if (part.steps[axis] != Dim(1) || !part.starts[axis].is_constant()) return false;
+    if (part.steps[axis] != Dim(1) || has_symbol(part.starts[axis], counter)) return false;
     if (axis > 0 && axis + 2 < rank && part.shape[axis] != whole[axis]) return false;
   }
   const Op op = graph.op(swaps_last_axes(graph, array) ? graph.operands(array)[0] : array);
@@ -128,7 +138,8 @@ LibraryOperand below_slice(const Graph& graph, const LibraryOperand& operand) {
 
 /// Looks below a transpose of the last two axes, below a slice, below reshapes and, if `widens`,
 /// below casts to f32.
-LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
+LibraryOperand look_through(const Graph& graph, ValueId value, bool widens,
+                            std::optional<ir::SymbolId> counter) {
   LibraryOperand found{value, false};
   bool reshaped = false;
   const auto below = [&] { return graph.operands(found.value)[0]; };
@@ -139,7 +150,8 @@ LibraryOperand look_through(const Graph& graph, ValueId value, bool widens) {
       found.value = below();
       found.transposed = true;
       std::swap(found.row, found.column);
-    } else if (op == Op::slice && !reshaped && !found.sliced && is_read_below(graph, found.value)) {
+    } else if (op == Op::slice && !reshaped && !found.sliced &&
+               is_read_below(graph, found.value, counter)) {
       found = below_slice(graph, found);
     } else if (op == Op::reshape && !found.sliced &&
                !ir::is_view(graph.op(strip_reshapes(graph, found.value)))) {
@@ -224,14 +236,17 @@ void join_batch(GemmCall& step) {
 
 }  // namespace
 
-LibraryOperands library_operands(const Graph& graph, ValueId product, bool widens) {
+LibraryOperands library_operands(const Graph& graph, ValueId product, bool widens,
+                                 std::optional<ir::SymbolId> counter) {
   const ValueId a = graph.operands(product)[0], b = graph.operands(product)[1];
   if (widens) {
-    const LibraryOperand left = look_through(graph, a, true), right = look_through(graph, b, true);
+    const LibraryOperand left = look_through(graph, a, true, counter);
+    const LibraryOperand right = look_through(graph, b, true, counter);
     const DType dtype = graph.dtype(left.value);
     if (dtype == graph.dtype(right.value)) return {left, right, dtype};
   }
-  return {look_through(graph, a, false), look_through(graph, b, false), graph.dtype(product)};
+  return {look_through(graph, a, false, counter), look_through(graph, b, false, counter),
+          graph.dtype(product)};
 }
 
 bool library_widens(const ir::Target& target, bool strict) {
@@ -272,7 +287,7 @@ std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTa
             strip_reshapes(graph, graph.operands(call)[1])};
   }
   const LibraryOperands operands =
-      library_operands(graph, call, library_widens(target.target, target.strict));
+      library_operands(graph, call, library_widens(target.target, target.strict), target.counter);
   return {operands.a.value, operands.b.value};
 }
 
@@ -281,7 +296,7 @@ GemmCall describe_matmul(CallBuilder& builder) {
   const ValueId node = builder.call;
   const bool widens = library_widens(builder.target.target, builder.target.strict);
   GemmCall step;
-  const LibraryOperands operands = library_operands(graph, node, widens);
+  const LibraryOperands operands = library_operands(graph, node, widens, builder.target.counter);
   const ValueId a = graph.operands(node)[0], b = graph.operands(node)[1];
   const Shape& a_shape = graph.shape(a);
   const Shape& b_shape = graph.shape(b);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "passes/calls/gemm.h"
 #include "passes/calls/lowering.h"
 
@@ -22,7 +24,9 @@ struct LibraryOperands {
 };
 /// If `widens`, operands that are casts of f16 or bf16 to f32 are read before the cast: the
 /// products are exact in f32, in which the library sums them.
-LibraryOperands library_operands(const ir::Graph& graph, ir::ValueId product, bool widens);
+/// `counter`: of the loop whose region the graph is.
+LibraryOperands library_operands(const ir::Graph& graph, ir::ValueId product, bool widens,
+                                 std::optional<ir::SymbolId> counter);
 /// Whether the target's library can read narrower operands than it writes.
 bool library_widens(const ir::Target& target, bool strict);
 

@@ -52,8 +52,9 @@ class Grouper {
             find_updates_in_place(graph, options.donated, ir::capabilities_of(options.target))),
         reduction_paths_(find_reduction_paths(graph)),
         recomputations_(find_recomputations(graph)),
-        epilogues_(graph, options.target,
-                   {!is_disabled("epilogue"), options.strict, options.approximate}),
+        epilogues_(
+            graph, options.target,
+            {!is_disabled("epilogue"), options.strict, options.approximate, options.counter}),
         rates_(ir::capabilities_of(options.target).rates),
         frontiers_(graph, recomputations_, options.target),
         expecting_(graph.size(), none) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct GroupOptions {
   std::vector<bool> donated;          ///< by parameter
   std::vector<std::string> disabled;  ///< names of families and other switches
   bool strict = false, approximate = false;
+  std::optional<ir::SymbolId> counter = {};  ///< of the loop whose region the graph is
 };
 
 /// Partitions the graph into groups, from outputs to inputs. A node joins the group of its users

@@ -34,7 +34,8 @@ void Grouper::want_result(ValueId result) {
 }
 
 void Grouper::read_arrays(ValueId call, std::uint32_t id) {
-  for (const ValueId array : arrays_read(graph_, call, {options_.target, options_.strict}))
+  for (const ValueId array :
+       arrays_read(graph_, call, {options_.target, options_.strict, options_.counter}))
     read_memory(array, id);
 }
 

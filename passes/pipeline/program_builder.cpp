@@ -254,7 +254,8 @@ void Builder::add_look_back_kernel(KernelPlan plan) {
 class Builder::CallSite final : public CallBuilder {
  public:
   CallSite(Builder& program, ValueId call)
-      : CallBuilder(program.graph_, call, {program.options_.target, program.options_.strict}),
+      : CallBuilder(program.graph_, call,
+                    {program.options_.target, program.options_.strict, program.options_.counter}),
         program_(program) {}
 
   CallBuffer array(ValueId value) override {
@@ -427,7 +428,7 @@ PlannedProgram plan_program(const Graph& graph, const PlanOptions& options,
   {
     const ir::Span span(ir::Phase::pass, "group");
     planned.grouping = group(planned.graph, {options.target, options.donated, options.disabled,
-                                             options.strict, options.approximate});
+                                             options.strict, options.approximate, options.counter});
   }
   const ir::Span span(ir::Phase::pass, "plan");
   Builder(planned, options).run();

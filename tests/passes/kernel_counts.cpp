@@ -100,6 +100,14 @@ TEST_CASE("a library reads parts of matrices where they are, if that stores litt
              target);
     CHECK(part.program.temporaries.size() == 1);
     CHECK(part.program.temporaries[0].bytes == ir::Dim(16 * 128 * 4));
+    const passes::PlannedProgram moving =
+        plan(R"(func @main(%0: u8[k,0], %1: f32[128,128], %2: f32[128,64]) -> f32[16,64] {
+  %3 = slice %1 starts=[k,0] steps=[1,1] : f32[16,128]
+  %4 = call matmul %3, %2 : f32[16,64]
+  return %4
+})",
+             target);
+    CHECK(moving.kernels.empty());
   }
 }
 

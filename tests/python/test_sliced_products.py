@@ -85,3 +85,19 @@ def test_products_of_a_matrix_and_its_transpose(shape, dtype):
         np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
         if np.dtype(dtype).kind != "c" or "cuda" not in str(hd.array(x).device):  # cuBLAS computes both halves
             np.testing.assert_array_equal(found, np.swapaxes(found, -1, -2))
+
+
+def test_starts_that_change_from_statement_to_statement():
+    """Outside jit, such starts are arguments of one program."""
+    rng = np.random.default_rng(4)
+    a, b = rng.random((64, 90)), rng.random((64, 90))
+
+    def by_columns(xp, a, b):
+        out = xp.zeros((90, 90))
+        for i in range(60):
+            out[i:i + 8, i] = a[:, i] @ b[:, i:i + 8]
+            out[i, 3:] += a[i, i:i + 30] @ b[i:i + 30, 3:] if i < 34 else 0
+        return out
+
+    found = by_columns(hd, hd.asarray(a), hd.asarray(b))
+    np.testing.assert_allclose(hd.asnumpy(found), by_columns(np, a, b), rtol=1e-12)
