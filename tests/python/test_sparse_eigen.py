@@ -116,6 +116,34 @@ def test_values_that_are_there_many_times(n):
     np.testing.assert_allclose(hd.asnumpy(w), 1)
 
 
+RING = scipy_sparse.diags_array([1.0] * 4, offsets=[1, -1, 99, -99], shape=(100, 100))
+FIVE_TIMES = scipy_sparse.diags_array(np.repeat(np.arange(1.0, 101), 5))
+# 11 values, each many times: less than there are vectors in the basis.
+ELEVEN = scipy_sparse.diags_array(np.random.default_rng(2).choice(np.arange(-13.0, 9, 2), 256))
+
+
+@pytest.mark.parametrize("matrix, k, options", [
+    (RING, 5, {"which": "LA"}), (FIVE_TIMES, 12, {"tol": 1e-4}), (FIVE_TIMES, 8, {"sigma": 50.2}),
+    (ELEVEN, 3, {"which": "BE"})])
+def test_no_copy_of_a_value_is_missed(matrix, k, options):
+    # From one vector alone, Lanczos iterations find other values instead of copies.
+    w, x = ours.eigsh(sparse.csr_array(matrix), k, **options)
+    if "sigma" in options:
+        wanted = np.sort(50.2 + chosen(scipy_sparse.csr_array(matrix - 50.2 * np.eye(500)), k, "SM"))
+    else:
+        wanted = chosen(matrix, k, options.get("which", "LM"))
+    np.testing.assert_allclose(hd.asnumpy(w), wanted, atol=1e-10 if "tol" not in options else 1e-3)
+    if "tol" not in options:
+        check_pairs(matrix, w, x, "float64")
+
+
+def test_no_copy_is_missed_in_jit_and_float32():
+    function = hd.jit(lambda a: ours.eigsh(a, k=5, which="LA", return_eigenvectors=False))
+    for dtype in ("float32", "float64"):
+        got = function(sparse.csr_array(RING.astype(dtype)))
+        np.testing.assert_allclose(hd.asnumpy(got), chosen(RING, 5, "LA"), atol=200 * np.finfo(dtype).eps)
+
+
 def test_eigsh_in_jit():
     matrix = hermitian()
     function = hd.jit(lambda a: ours.eigsh(a, k=2, which="LA", return_eigenvectors=False) * 2)

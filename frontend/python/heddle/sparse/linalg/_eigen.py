@@ -106,10 +106,10 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     A is a matrix or a LinearOperator. `which` is "LM", "SM" (greatest and least magnitude), "LA", "SA"
     (greatest and least) or "BE" (from both ends). With sigma it orders 1 / (w - sigma), so that "LM"
     finds the eigenvalues next to sigma; A - sigma is factorised by splu, or OPinv is its inverse. ncv
-    is the number of vectors in the basis, maxiter that of restarts, tol the relative accuracy, 0 for
-    the dtype's. v0 is the first vector; by default it is random, the same in each run. Of an eigenvalue
-    that occurs several times some may be missed, as one vector starts the iteration; a greater ncv makes
-    that less likely, and lobpcg, which starts from several, finds them.
+    is the number of vectors in the basis, maxiter that of restarts from one vector, tol the relative accuracy, 0 for
+    the dtype's. v0 is the first vector; by default it is random, the same in each run. An eigenvalue that
+    occurs several times is found as often: once all have converged, iterations from random vectors look
+    for others.
 
     The iteration is one loop on the device, which waits once, at the end; with sigma on a CPU it waits
     in each step. Inside jit a result that did not converge is returned as it is. Raises ValueError for
