@@ -1,4 +1,4 @@
-"""expm_multiply of heddle.sparse.linalg, against the dense exponential and SciPy."""
+"""Exponentials and inverses of heddle.sparse.linalg, against the dense exponential and SciPy."""
 
 import numpy as np
 import pytest
@@ -79,7 +79,37 @@ def test_in_jit():
     close(function(sparse.csr_array(4 * a), hd.asarray(b)), 2 * exponential(4 * a, b), "float64")
 
 
+@pytest.mark.parametrize("dtype, scale", [("float32", 1), ("float64", 0.001), ("float64", 0.05),
+                                          ("float64", 0.2), ("float64", 0.5), ("float64", 1),
+                                          ("float64", 8), ("complex128", 1)])
+def test_exponential(dtype, scale):
+    a = matrix(dtype, scale)
+    made = ours.expm(sparse.csr_array(a))
+    assert type(made) is sparse.csc_array
+    close(made.toarray(), exponential(a, np.eye(N)), dtype)
+
+
+def test_kinds_of_inverses_and_exponentials():
+    a = matrix() + 4 * np.eye(N)
+    for given in (sparse.csr_matrix(a), sparse.coo_array(a), scipy_sparse.csc_array(a)):
+        made = ours.inv(given)
+        assert type(made).__name__ == ("csc_matrix" if given.__class__.__name__ == "csr_matrix"
+                                       else "csc_array")
+        close(made.toarray(), np.linalg.inv(a), "float64")
+    close(ours.inv(sparse.diags([2, 4])).toarray(), np.diag([0.5, 0.25]), "float64")
+    close(ours.expm(sparse.csr_matrix((3, 3), dtype="int64")).toarray(), np.eye(3), "float64")
+    assert ours.expm(sparse.csr_array((0, 0))).shape == (0, 0)
+    with pytest.raises(RuntimeError, match="singular"):
+        ours.inv(sparse.csr_array((3, 3)))
+
+
 @pytest.mark.parametrize("function, error, message", [
+    (lambda a: ours.inv(a[:2]), ValueError, "inv: A must be square"),
+    (lambda a: ours.inv(a.toarray()), TypeError, "must be a sparse matrix"),
+    (lambda a: ours.expm(a[:2]), ValueError, "expm: A must be square"),
+    (lambda a: ours.expm(a.toarray()), TypeError, "must be a sparse matrix"),
+    (lambda a: ours.expm(a * float("inf")), ValueError, "not finite"),
+    (lambda a: hd.jit(ours.expm)(a), hd.TraceError, ""),
     (lambda a: ours.expm_multiply(a[:2], hd.ones(2)), ValueError, "A must be square"),
     (lambda a: ours.expm_multiply(a, hd.ones(3)), ValueError, r"A \(4, 4\) and B \(3,\)"),
     (lambda a: ours.expm_multiply(a, hd.ones(4), start=0), ValueError, "both start and stop"),

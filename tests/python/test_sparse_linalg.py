@@ -36,7 +36,7 @@ def check(name, matrix, b, dtype, **options):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
-@pytest.mark.parametrize("name", ["cg", "bicgstab", "gmres", "cgs"])
+@pytest.mark.parametrize("name", ["cg", "bicgstab", "gmres", "cgs", "bicg", "qmr", "tfqmr"])
 def test_solvers(name, dtype):
     definite, general, b = systems(dtype)
     matrix = definite if name == "cg" else general
@@ -62,7 +62,39 @@ def test_solver_options(name):
                                getattr(theirs, name)(matrix, b)[0], rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["cg", "bicgstab", "minres"])
+@pytest.mark.parametrize("name", ["bicg", "qmr", "tfqmr"])
+def test_options_of_solvers_with_shadows(name):
+    _, matrix, b = systems("float64")
+    check(name, matrix, b, "float64", maxiter=3)
+    check(name, matrix, b, "float64", x0=np.ones(N))
+    check(name, matrix, np.zeros(N), "float64")
+    # SciPy's tfqmr mixes preconditioning from the left and from the right.
+    M = sparse.csr_array(np.diag(1 / np.diag(matrix)) + 0.01 * np.eye(N, k=1))
+    for options in ([{"M1": M}, {"M2": M}, {"M1": M, "M2": M}] if name == "qmr" else [{"M": M}]):
+        x, info = getattr(ours, name)(sparse.csr_array(matrix), b, rtol=1e-9, **options)
+        assert info == 0 and np.linalg.norm(matrix @ hd.asnumpy(x) - b) <= 1e-8 * np.linalg.norm(b)
+    if name == "bicg":
+        check(name, matrix, b, "float64", M=M)
+    elif name == "qmr":  # SciPy takes operators, and both
+        x, info = ours.qmr(matrix, b, M1=M, M2=M)
+        right, wanted = theirs.qmr(matrix, b, **{each: theirs.aslinearoperator(M.get())
+                                                 for each in ("M1", "M2")})
+        assert info == wanted == 0
+        np.testing.assert_allclose(hd.asnumpy(x), right, rtol=1e-9)
+    with pytest.raises(ValueError, match="preconditioner"):
+        getattr(ours, name)(matrix, b, **{"M2" if name == "qmr" else "M": np.eye(3)})
+    with pytest.raises(ValueError, match="must be square"):
+        getattr(ours, name)(matrix[:5], b)
+
+
+def test_breakdowns():
+    skew = np.array([[0.0, 1], [-1, 0]])
+    for name, code in (("bicg", -11), ("qmr", -14), ("tfqmr", -1)):
+        for module in (ours, theirs):
+            assert getattr(module, name)(skew, np.array([1.0, 0]))[1] == code
+
+
+@pytest.mark.parametrize("name", ["cg", "bicgstab", "minres", "bicg", "tfqmr"])
 def test_callbacks(name):
     matrix, _, b = systems("float64")
     seen, wanted = [], []

@@ -4,9 +4,11 @@ Iterative solvers and eigenvalues are loops on the device: they wait once, at th
 steps they take. With a callback they wait in each step.
 """
 
+from heddle.sparse.linalg._biorthogonal import bicg, qmr, tfqmr
 from heddle.sparse.linalg._eigen import ArpackError, ArpackNoConvergence, eigsh, svds
 from heddle.sparse.linalg._expm import expm_multiply
 from heddle.sparse.linalg._factors import SuperLU, factorized, spilu, splu, spsolve
+from heddle.sparse.linalg._functions import expm, inv
 from heddle.sparse.linalg._gmres import gmres
 from heddle.sparse.linalg._krylov import bicgstab, cg, cgs
 from heddle.sparse.linalg._least_squares import lsmr, lsqr
@@ -17,8 +19,9 @@ from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator
 from heddle.sparse.linalg._triangular import spsolve_triangular
 
 __all__ = ["ArpackError", "ArpackNoConvergence", "LinearOperator", "SuperLU", "aslinearoperator",
-           "bicgstab", "cg", "cgs", "eigsh", "expm_multiply", "factorized", "gmres", "lobpcg", "lsmr",
-           "lsqr", "minres", "norm", "spilu", "splu", "spsolve", "spsolve_triangular", "svds"]
+           "bicg", "bicgstab", "cg", "cgs", "eigsh", "expm", "expm_multiply", "factorized", "gmres", "inv", "lobpcg",
+           "lsmr", "lsqr", "minres", "norm", "qmr", "spilu", "splu", "spsolve", "spsolve_triangular", "svds",
+           "tfqmr"]
 
 
 def __getattr__(name):

@@ -6,7 +6,8 @@ from heddle.sparse.linalg._systems import inner, length, make_system, run, statu
 RUNNING = 1
 
 
-def _start(name, A, b, x0, rtol, atol, maxiter, M):
+def start(name, A, b, x0, rtol, atol, maxiter, M):
+    """What a solver starts with: (matvec, psolve, x, b, residual, limit, maxiter, code)."""
     A, psolve, x, b = make_system(name, A, M, x0, b)
     b_norm = length(b)
     limit = tolerance(name, b_norm, atol, rtol)
@@ -24,9 +25,11 @@ def _solved(state, maxiter):
     return state["x"], status(hd.where(code == RUNNING, maxiter, code))
 
 
-def _loop(step, state, limit, maxiter, callback):
+def loop(step, state, limit, maxiter, callback):
     """Steps until the residual is small enough, `code` says to stop, or maxiter is reached."""
     def checked(state):
+        if "r" not in state:  # the step itself tells
+            return state["code"]
         done = (state["code"] == RUNNING) & (length(state["r"]) < limit)
         return hd.where(done, 0, state["code"])
 
@@ -63,7 +66,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
     >>> x, info = hd.sparse.linalg.cg(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
-    matvec, psolve, x, b, r, limit, maxiter, code = _start("cg", A, b, x0, rtol, atol, maxiter, M)
+    matvec, psolve, x, b, r, limit, maxiter, code = start("cg", A, b, x0, rtol, atol, maxiter, M)
 
     def step(state):
         z = psolve(state["r"])
@@ -75,7 +78,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
     one = hd.ones((), dtype=b.dtype)
     state = {"x": x, "r": r, "p": hd.zeros_like(b), "rho": one, "code": code}
-    return _loop(step, state, limit, maxiter, callback)
+    return loop(step, state, limit, maxiter, callback)
 
 
 def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
@@ -84,7 +87,7 @@ def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=No
 
     >>> x, info = hd.sparse.linalg.cgs(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
-    matvec, psolve, x, b, r, limit, maxiter, code = _start("cgs", A, b, x0, rtol, atol, maxiter, M)
+    matvec, psolve, x, b, r, limit, maxiter, code = start("cgs", A, b, x0, rtol, atol, maxiter, M)
     least = float(hd.finfo(b.dtype).eps) ** 2
     shadow = r
 
@@ -105,7 +108,7 @@ def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=No
 
     zero, one = hd.zeros_like(b), hd.ones((), dtype=b.dtype)
     state = {"x": x, "r": r, "p": zero, "q": zero, "rho": one, "code": code}
-    return _loop(step, state, limit, maxiter, callback)
+    return loop(step, state, limit, maxiter, callback)
 
 
 def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
@@ -114,7 +117,7 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
 
     >>> x, info = hd.sparse.linalg.bicgstab(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
-    matvec, psolve, x, b, r, limit, maxiter, code = _start("bicgstab", A, b, x0, rtol, atol, maxiter,
+    matvec, psolve, x, b, r, limit, maxiter, code = start("bicgstab", A, b, x0, rtol, atol, maxiter,
                                                            M)
     least = float(hd.finfo(b.dtype).eps) ** 2
     shadow = r
@@ -148,4 +151,4 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
     zero, one = hd.zeros_like(b), hd.ones((), dtype=b.dtype)
     state = {"x": x, "r": r, "p": zero, "v": zero, "rho": one, "alpha": one, "omega": one, "code": code,
              "half": hd.asarray(False)}
-    return _loop(step, state, limit, maxiter, callback)
+    return loop(step, state, limit, maxiter, callback)
