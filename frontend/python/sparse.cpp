@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/csgraph.h"
+
 #include "frontend/array/access.h"
 #include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
@@ -12,6 +14,8 @@
 
 namespace heddle::python {
 namespace {
+
+namespace graphs = sparse::csgraph;
 
 class Parts {
  public:
@@ -254,6 +258,56 @@ void bind_components(Functions& functions, nb::module_& module) {
                    "heddle::sparse::strong_components.", Reduced<sparse::strong_components>{});
 }
 
+nb::object parts_of(std::optional<graphs::Paths> made) {
+  if (!made) return nb::none();
+  return nb::make_tuple(wrap(std::move(made->distances)), wrap(std::move(made->predecessors)));
+}
+
+nb::object parts_of(graphs::Traversal made) {
+  return nb::make_tuple(wrap(std::move(made.order)), wrap(std::move(made.predecessors)));
+}
+
+void bind_paths(Functions& functions, nb::module_& module) {
+  functions.def_in(
+      module, "dijkstra(a: tuple, sources: Array, limit: float) -> tuple",
+      "heddle::sparse::csgraph::dijkstra.", [](const Arguments& a) {
+        return parts_of(graphs::dijkstra(csr(a, 0), a.array(1), a.number(2), a.where()));
+      });
+  functions.def_in(
+      module, "nearest(a: tuple, sources: Array, limit: float) -> tuple",
+      "heddle::sparse::csgraph::nearest.", [](const Arguments& a) -> nb::object {
+        graphs::NearestPaths made = graphs::nearest(csr(a, 0), a.array(1), a.number(2), a.where());
+        return nb::make_tuple(wrap(std::move(made.distances)), wrap(std::move(made.predecessors)),
+                              wrap(std::move(made.sources)));
+      });
+  functions.def_in(module, "bellman_ford(a: tuple, sources: Array) -> tuple | None",
+                   "heddle::sparse::csgraph::bellman_ford.", [](const Arguments& a) {
+                     return parts_of(graphs::bellman_ford(csr(a, 0), a.array(1), a.where()));
+                   });
+  functions.def_in(module, "johnson(a: tuple, sources: Array) -> tuple | None",
+                   "heddle::sparse::csgraph::johnson.", [](const Arguments& a) {
+                     return parts_of(graphs::johnson(csr(a, 0), a.array(1), a.where()));
+                   });
+}
+
+void bind_traversal(Functions& functions, nb::module_& module) {
+  functions.def_in(
+      module, "breadth_first_order(a: tuple, start: int) -> tuple",
+      "heddle::sparse::csgraph::breadth_first_order.", [](const Arguments& a) {
+        return parts_of(graphs::breadth_first_order(csr(a, 0), a.integer(1), a.where()));
+      });
+  functions.def_in(module, "depth_first_order(a: tuple, start: int) -> tuple",
+                   "heddle::sparse::csgraph::depth_first_order.", [](const Arguments& a) {
+                     return parts_of(graphs::depth_first_order(csr(a, 0), a.integer(1), a.where()));
+                   });
+  functions.def_in(module, "minimum_spanning_tree(a: tuple) -> Array",
+                   "heddle::sparse::csgraph::minimum_spanning_tree.",
+                   Reduced<graphs::minimum_spanning_tree>{});
+  functions.def_in(module, "reverse_cuthill_mckee(a: tuple) -> Array",
+                   "heddle::sparse::csgraph::reverse_cuthill_mckee.",
+                   Reduced<graphs::reverse_cuthill_mckee>{});
+}
+
 void bind_selections(Functions& functions, nb::module_& module) {
   functions.def_in(module, "take_rows(a: tuple, rows: Array) -> tuple",
                    "heddle::sparse::take_rows.", [](const Arguments& a) {
@@ -282,6 +336,8 @@ void bind_sparse(Functions& functions) {
   bind_elementwise_of_two(functions, module);
   bind_reductions_of_rows(functions, module);
   bind_components(functions, module);
+  bind_paths(functions, module);
+  bind_traversal(functions, module);
   bind_selections(functions, module);
 }
 
