@@ -110,10 +110,10 @@ std::vector<NodeRef> take(std::vector<NodeRef>& results, std::size_t first, std:
 
 /// The symbol of a counter. Loops inside others need other symbols; loops side by side share one,
 /// so that equal bodies are equal.
-ir::Dim counter_symbol() {
+ir::Dim counter_symbol(std::string_view name) {
   int depth = 0;
   for (const Trace* trace = Trace::current(); trace != nullptr; trace = trace->enclosing()) ++depth;
-  return ir::Dim::symbol(fmt::format("step{}", depth));
+  return ir::Dim::symbol(fmt::format("{}{}", name, depth));
 }
 
 /// Traces the condition of a while_loop: one bool, or a bool for each element of the carries.
@@ -175,7 +175,8 @@ Scanned scan_values(const ScanBody& body, const Values& carries, const Values& s
     made.carries.insert(made.carries.end(), made.stacked.begin(), made.stacked.end());
     return std::move(made.carries);
   };
-  TracedBody traced(options.op, function, inputs, where, std::pair(counter_symbol(), length));
+  TracedBody traced(options.op, function, inputs, where,
+                    std::pair(counter_symbol(options.counter), length));
   if (returned != carried.size()) {
     throw ValueError(at(fmt::format("{}: the carry has {} arrays, but the body returns {}",
                                     options.op, carried.size(), returned),

@@ -1,4 +1,5 @@
 #include "heddle/control.h"
+#include "heddle/vmap.h"
 
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
@@ -85,9 +86,29 @@ nb::object associative_scan(const Arguments& a) {
                                               a.integer(3), names_of(a[4]), where));
 }
 
+/// None, or an integer, for each value.
+std::vector<std::optional<std::int64_t>> axes_of(nb::handle list) {
+  std::vector<std::optional<std::int64_t>> axes;
+  for (nb::handle each : nb::borrow<nb::list>(list)) {
+    axes.emplace_back();
+    if (!each.is_none()) axes.back() = nb::cast<std::int64_t>(each);
+  }
+  return axes;
+}
+
+nb::object vmap(const Arguments& a) {
+  const SourceLocation where = a.where();
+  const auto of_slice = [&](const Values& slices) {
+    const nb::object made = nb::borrow(a[0])(list_of(slices));
+    return frontend::MappedValues{values_of(made[0], where), axes_of(made[1])};
+  };
+  return list_of(frontend::vmap_values(of_slice, {values_of(a[1], where), axes_of(a[2])},
+                                       {a.optional_integer(3), names_of(a[4])}, where));
+}
+
 }  // namespace
 
-// The functions of heddle/_control.py, which knows containers, on lists of Arrays.
+// The functions of heddle/_control.py and heddle/_transform.py, which knows containers, on lists of Arrays.
 void bind_control(Functions& functions) {
   functions.def(
       "_scan(body: Callable, carries: list, sequences: list, length: int | None, reverse: bool, "
@@ -104,6 +125,10 @@ void bind_control(Functions& functions) {
       "list, /) -> list",
       "heddle.associative_scan on lists of Arrays.",
       [](const Arguments& a) { return associative_scan(a); });
+  functions.def(
+      "_vmap(function: Callable, slices: list, axes: list, size: int | None, names: list, /) -> "
+      "list",
+      "heddle.vmap on lists of Arrays.", [](const Arguments& a) { return vmap(a); });
 }
 
 }  // namespace heddle::python

@@ -31,7 +31,7 @@ void bind_functional(Functions& functions) {
       "axis: numpy.apply_along_axis. func1d receives a 1-d Array, args and kwargs. It is called "
       "once, and the recorded operations apply to all slices together. It is called for each "
       "slice, as in NumPy, if it reads values, assigns to Arrays from outside, draws random "
-      "numbers or searches in its argument.\n\n"
+      "numbers or may fail, as linear algebra does.\n\n"
       "Raises AxisError for an axis out of range, ValueError if there are no 1-d slices.\n\n"
       "Example: hd.apply_along_axis(lambda v: v / hd.sum(v), 0, x)",
       [](const Arguments& a) {

@@ -18,7 +18,6 @@ using frontend::Access;
 using frontend::at;
 using frontend::NodeRef;
 using frontend::OpRecorder;
-using frontend::Trace;
 
 namespace {
 
@@ -26,19 +25,21 @@ using LineFunction = std::function<Array(const Array&)>;
 
 /// Records the function on one slice and vectorises it over all slices; none if that is impossible.
 std::optional<NodeRef> traced(const LineFunction& function, const NodeRef& lines,
-                              const OpRecorder& on) {
-  Trace trace(Trace::current());
-  NodeRef result;
+                              const Operand& x) {
+  const frontend::Site site(x.where());
+  const auto of_line = [&](const std::vector<Array>& line) {
+    return std::vector<Array>{function(line[0])};
+  };
   try {
-    const frontend::TraceScope scope(&trace);
-    const Array line = Access::make(trace.add_input({lines->dtype, {lines->shape[1]}}));
-    result = Access::node(function(line), on.site);
+    const frontend::TracedBody body("apply_along_axis", of_line,
+                                    {{lines->dtype, {lines->shape[1]}}}, x.where());
+    if (!body.checks().empty()) return std::nullopt;  // failures must be separate for each slice
+    const ir::Dim count = lines->shape[0];
+    const auto made = frontend::vmap_body(body, {{lines, true}}, count, x.where());
+    return frontend::SliceRecorder(count, x.where()).with_slices(made[0], site);
   } catch (const TraceError&) {
     return std::nullopt;
   }
-  // Random numbers and failures must be separate for each slice.
-  if (!trace.draws().empty() || !trace.checks().empty()) return std::nullopt;
-  return frontend::vmap_trace(trace, result, lines);
 }
 
 /// Calls the function on each slice in turn.
@@ -73,7 +74,7 @@ Array apply_along_axis(const LineFunction& function, std::int64_t axis, const Op
                         on.site));
   }
   const NodeRef lines = on.reshape(front, {count, front->shape.back()});
-  const std::optional<NodeRef> together = traced(function, lines, on);
+  const std::optional<NodeRef> together = traced(function, lines, x);
   const NodeRef results = together ? *together : one_by_one(function, lines, on);
   ir::Shape shape = others;
   shape.insert(shape.end(), results->shape.begin() + 1, results->shape.end());

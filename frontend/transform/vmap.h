@@ -1,14 +1,15 @@
 #pragma once
 
-#include <optional>
+#include <vector>
 
-#include "frontend/graph/trace.h"
+#include "frontend/control/bodies.h"
+#include "frontend/transform/slices.h"
 
 namespace heddle::frontend {
 
-/// Vectorises a trace of one array (vmap): `lines` holds the inputs along its first axis, and the
-/// result has the outputs along its first axis. None if the trace draws random numbers, searches
-/// in a value that depends on its input, or has such a loop.
-std::optional<NodeRef> vmap_trace(const Trace& trace, const NodeRef& result, const NodeRef& lines);
+/// Records what was traced of one slice for `count` slices at once. `inputs` are those of the body.
+/// Throws TraceError as SliceRecorder::run().
+std::vector<Slices> vmap_body(const TracedBody& body, const std::vector<Slices>& inputs,
+                              const ir::Dim& count, const SourceLocation& where);
 
 }  // namespace heddle::frontend

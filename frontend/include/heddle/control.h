@@ -38,6 +38,7 @@ struct ScanOptions {
   bool reverse = false;
   std::int64_t first = 0;  ///< added to the counter
   std::string_view op = "scan";
+  std::string_view counter = "step";  ///< begins the name of the counter's symbol
   std::vector<std::string> names = {};
 };
 using ScanBody = std::function<Scanned(const Array& counter, Values carries, Values elements)>;

@@ -55,4 +55,5 @@
 #include "heddle/statistics.h"
 #include "heddle/stream.h"
 #include "heddle/take.h"
+#include "heddle/vmap.h"
 #include "heddle/windows.h"

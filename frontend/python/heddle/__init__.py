@@ -38,6 +38,7 @@ from heddle._polynomials import (poly, polyadd, polyder, polydiv, polyfit, polyi
                                  roots)
 from heddle._precision import matmul_precision
 from heddle._raw_kernels import RawKernel, RawModule
+from heddle._transform import vmap
 from heddle._vectorize import vectorize
 
 sys.modules[__name__ + ".random"] = random  # noqa: F405
