@@ -10,6 +10,7 @@
 
 #include "heddle/error.h"
 
+#include "frontend/evaluate/interruption.h"
 #include "frontend/graph/graph_walk.h"
 #include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/placement.h"
@@ -20,6 +21,7 @@
 #include "ir/graph/generalize.h"
 #include "runtime/base/bounded_map.h"
 #include "runtime/base/interrupt.h"
+#include "runtime/device/backend.h"
 #include "runtime/execute/call_site.h"
 
 namespace heddle::frontend {
@@ -190,6 +192,8 @@ class Run {
       {
         // A forked child finds either the values, or memory to which nothing has been written.
         const ir::ForkSection section;
+        const runtime::InterruptibleRun run(runtime::capabilities_of(device).host_memory &&
+                                            !overwrites_arguments(prepared->executable->program()));
         prepared->executable->run(arguments_, stream, values_, lines);
         ++counters().evaluations;
         released = finish(*prepared);
@@ -225,6 +229,9 @@ class Run {
     options.donated.assign(starts, false);
     options.aligned.assign(starts, true);
     options.donated.insert(options.donated.end(), walk_.donated.begin(), walk_.donated.end());
+    // Interrupted loops are evaluated again, from the same arguments.
+    if (runtime::capabilities_of(device).host_memory && has_loops(graph))
+      options.donated.assign(options.donated.size(), false);
     options.aligned.insert(options.aligned.end(), walk_.aligned.begin(), walk_.aligned.end());
     runtime::SiteProgram program = runtime::executable_for_site(place(), graph, options, device);
     prepared->executable = std::move(program.executable);

@@ -19,6 +19,7 @@
 #include "runtime/base/interrupt.h"
 #include "runtime/base/log.h"
 #include "runtime/base/per_thread.h"
+#include "runtime/device/backend.h"
 #include "runtime/execute/call_site.h"
 
 namespace heddle::frontend {
@@ -328,6 +329,7 @@ class Launch {
     for (const runtime::Argument& extra : function.extras)
       call_.arguments.push_back(runtime::view_of(extra));
     const ir::Graph& lines = function.general ? *function.general : function.graph;
+    const runtime::InterruptibleRun run(runtime::capabilities_of(stream.device()).host_memory);
     function.executable->run(call_.arguments, stream, call_.values, &lines);
     ++counters().evaluations;
   }

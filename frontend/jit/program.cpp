@@ -7,6 +7,8 @@
 #include "frontend/graph/graph_walk.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/trace.h"
+#include "runtime/base/interrupt.h"
+#include "runtime/device/backend.h"
 #include "runtime/device/stream.h"
 #include "runtime/execute/saved_program.h"
 #include "runtime/launch/capture.h"
@@ -101,6 +103,7 @@ std::vector<Array> Program::operator()(const std::vector<Operand>& operands) con
   const runtime::Device device = frontend::device_of(arguments);
   const auto executable = runtime::Executable::get(graph, state_->saved.program.options, device);
   runtime::Stream stream = runtime::Stream::current(device);
+  const runtime::InterruptibleRun run(runtime::capabilities_of(device).host_memory);
   std::vector<Array> results;
   for (runtime::DeviceArray& value : executable->run(std::move(arguments), stream, &graph))
     results.push_back(frontend::Access::make(frontend::array_node(std::move(value))));

@@ -1,4 +1,5 @@
 #include "heddle/control.h"
+
 #include "heddle/vmap.h"
 
 #include "frontend/python/bindings.h"
@@ -108,7 +109,8 @@ nb::object vmap(const Arguments& a) {
 
 }  // namespace
 
-// The functions of heddle/_control.py and heddle/_transform.py, which knows containers, on lists of Arrays.
+// The functions of heddle/_control.py and heddle/_transform.py, which knows containers, on lists of
+// Arrays.
 void bind_control(Functions& functions) {
   functions.def(
       "_scan(body: Callable, carries: list, sequences: list, length: int | None, reverse: bool, "

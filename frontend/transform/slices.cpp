@@ -135,8 +135,8 @@ std::vector<Slices> SliceRecorder::record_node(const Graph& graph, ValueId id,
                                                std::vector<Slices> operands) const {
   if (any_varies(operands)) return record_varying(graph, id, std::move(operands));
   Results results;
-  for (NodeRef& node : record_op(graph.op(id), nodes_of(operands), graph.attributes(id),
-                                 site_of(graph.node(id))))
+  for (NodeRef& node :
+       record_op(graph.op(id), nodes_of(operands), graph.attributes(id), site_of(graph.node(id))))
     results.push_back({std::move(node)});
   return results;
 }

@@ -119,13 +119,12 @@ std::vector<Slices> SliceRecorder::record_scan(const ir::CallData& call,
   const TracedBody traced("vmap", function, inputs, where_,
                           std::pair(body.parameters[0].shape[0], ir::scan_length(call)));
   Results results;
-  for (const NodeRef& node :
-       record_regions(ir::calls::scan(), {&traced}, operands,
-                      {{"carries", static_cast<std::int64_t>(carries)},
-                       {"sequences", static_cast<std::int64_t>(sequences)},
-                       {"length", call.get<ir::Dims>("length")},
-                       {"reverse", call.get<bool>("reverse")}},
-                      site)) {
+  for (const NodeRef& node : record_regions(ir::calls::scan(), {&traced}, operands,
+                                            {{"carries", static_cast<std::int64_t>(carries)},
+                                             {"sequences", static_cast<std::int64_t>(sequences)},
+                                             {"length", call.get<ir::Dims>("length")},
+                                             {"reverse", call.get<bool>("reverse")}},
+                                            site)) {
     const std::size_t i = results.size();
     const bool is_stack = i >= carries && result_varies[i];
     results.push_back({is_stack ? with_first_axes_swapped(node, site) : node, result_varies[i]});
@@ -164,8 +163,8 @@ std::vector<Slices> SliceRecorder::record_while(const ir::CallData& call,
   };
   const auto holds = [&](const Arrays& values) {
     const Slices made = condition(values);
-    return Arrays{Access::make(by_slice && !by_element ? EndedSlices::any(made.node, site)
-                                                       : made.node)};
+    return Arrays{
+        Access::make(by_slice && !by_element ? EndedSlices::any(made.node, site) : made.node)};
   };
   const auto step = [&](const Arrays& values) {
     const std::vector<Slices> inputs = given(values);
@@ -244,8 +243,7 @@ std::vector<Slices> SliceRecorder::select_branch(const ir::CallData& call, const
     const NodeRef number = record_constant(DType::i64, static_cast<double>(k));
     const Slices is_this{record(ir::Op::less_equal, {index.node, number}, site), true};
     for (std::size_t i = 0; i < chosen.size(); ++i)
-      chosen[i].node =
-          EndedSlices::keep(is_this, with_slices(made[i], site), chosen[i].node, site);
+      chosen[i].node = EndedSlices::keep(is_this, with_slices(made[i], site), chosen[i].node, site);
   }
   return chosen;
 }

@@ -49,10 +49,10 @@ std::vector<Slices> slices_of(const MappedValues& inputs, const VmapOptions& opt
     if (!count) first = name_of(options, i);
     if (!count) count = extent;
     if (extent != *count) {
-      throw ShapeError(at(fmt::format("vmap: {} has {} slices along axis {}, but {} says {}",
-                                      name_of(options, i), extent.to_string(), axis, first,
-                                      count->to_string()),
-                          site));
+      throw ShapeError(
+          at(fmt::format("vmap: {} has {} slices along axis {}, but {} says {}",
+                         name_of(options, i), extent.to_string(), axis, first, count->to_string()),
+             site));
     }
     slices.push_back({with_axis_moved(node, axis, 0, site), true});
   }
@@ -100,8 +100,8 @@ Values vmap_values(const std::function<MappedValues(Values)>& function, const Ma
   for (const Slices& value : all) {
     if (!value.varies) continue;
     mapped.push_back(value);
-    types.push_back({value.node->dtype,
-                     ir::Shape(value.node->shape.begin() + 1, value.node->shape.end())});
+    types.push_back(
+        {value.node->dtype, ir::Shape(value.node->shape.begin() + 1, value.node->shape.end())});
   }
   std::vector<std::optional<std::int64_t>> axes;
   const auto of_slice = [&](Values slices) {
@@ -135,10 +135,9 @@ Values vmap_values(const std::function<MappedValues(Values)>& function, const Ma
         with_axis_moved(stacked, 0, axis_of("vmap", *axes[i], rank_of(stacked), site), site));
   }
   for (std::size_t i = 0; i < checks.size(); ++i) {
-    check_recorded("vmap",
-                   {status_of(made[axes.size() + i], *count, site), checks[i].message,
-                    checks[i].kind},
-                   results, RaiseFailure::at_next_wait, where);
+    check_recorded(
+        "vmap", {status_of(made[axes.size() + i], *count, site), checks[i].message, checks[i].kind},
+        results, RaiseFailure::at_next_wait, where);
   }
   Values arrays;
   for (NodeRef& node : results) arrays.push_back(Access::make(std::move(node)));

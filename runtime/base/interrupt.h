@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "ir/base/fork_gate.h"
@@ -100,6 +101,41 @@ class InterruptibleWait {
 
   Clock::time_point next_ = Clock::now() + interrupt_interval;  ///< when to call the hook next
 };
+
+namespace detail {
+struct RunState {
+  bool allowed = false;
+  /// When the hook was last called, or the run's clock was first read.
+  std::optional<std::chrono::nanoseconds> checked = {};
+  std::chrono::nanoseconds looked{};  ///< when the clock was last read
+  int left = 1, stride = 1;           ///< steps until the clock is read again
+};
+}  // namespace detail
+
+/// While an instance lives, a program that this thread runs on the CPU may be interrupted between
+/// its steps, if `allowed`. Instances nest; the innermost one counts.
+class InterruptibleRun {
+ public:
+  explicit InterruptibleRun(bool allowed);
+  ~InterruptibleRun();
+  InterruptibleRun(const InterruptibleRun&) = delete;
+  InterruptibleRun& operator=(const InterruptibleRun&) = delete;
+
+  /// Interval between two calls of the hook in a run. Calling it may take as long as a thread may
+  /// keep an interpreter's lock.
+  static constexpr std::chrono::milliseconds interval{100};
+
+ private:
+  detail::RunState before_;
+};
+
+/// Called between the steps of a program, with no lock of the library held. Calls the hook if the
+/// thread's InterruptibleRun allows it and InterruptibleRun::interval has passed. The thread leaves
+/// its fork sections meanwhile. Throws Interrupted. Cheap: the clock is read every few calls, and
+/// more often where steps take long.
+void interruptible_step();
+/// The same for pieces of work that take some microseconds at least.
+void interruptible_piece();
 
 /// A single InterruptibleWait::wait().
 template <class Done>

@@ -145,7 +145,10 @@ class HostLauncher final : public KernelLauncher {
   void launch(const passes::KernelStep& step, std::int64_t blocks, const KernelArguments& arguments,
               const Stream&) override {
     count_launch(names_[step.kernel]);
-    auto& [buffers, scalars] = per_thread<Arguments>();
+    // Taken out: what interrupts the kernel may launch others on this thread.
+    auto& kept = per_thread<Arguments>();
+    Arguments own = std::move(kept);
+    auto& [buffers, scalars] = own;
     buffers.clear();
     scalars.clear();
     for (std::size_t i = 0; i < step.parameters.size(); ++i) {
@@ -172,7 +175,9 @@ class HostLauncher final : public KernelLauncher {
                                                                                  std::int64_t end) {
                    function != nullptr ? function(to, from, begin, end)
                                        : blocked->run(to, from, begin, end);
+                   interruptible_piece();
                  });
+    kept = std::move(own);
   }
 
  private:

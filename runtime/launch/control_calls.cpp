@@ -10,6 +10,7 @@
 #include "heddle/error.h"
 
 #include "ir/base/environment.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/device/backend.h"
 #include "runtime/launch/carries.h"
 #include "runtime/launch/decision.h"
@@ -123,6 +124,7 @@ class PreparedScan final : public PreparedCall {
     BodyRun run(body_, frame, nullptr);
     set_constants(run, step_, frame, 0, first_constant, constants_);
     for (std::int64_t k = 0; k < length_; ++k) {
+      interruptible_step();
       const std::int64_t step = reverse_ ? length_ - 1 - k : k;
       run.set_counter(step);
       carries.enter(run);
@@ -204,7 +206,10 @@ class PreparedWhile final : public PreparedCall {
     }
     Step step(*this, frame, frame);
     Carries::Run carries(carries_, frame, constants_);
-    while (step.holds(carries)) step.run(carries);
+    while (step.holds(carries)) {
+      interruptible_step();
+      step.run(carries);
+    }
     carries.finish(frame.stream());
     return Outcome::enqueued;
   }

@@ -6,6 +6,7 @@
 
 #include "ir/base/environment.h"
 #include "ir/base/fork_gate.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/base/log.h"
 #include "runtime/base/statistics.h"
 #include "runtime/device/backend.h"
@@ -129,6 +130,7 @@ void ProgramRunner::enqueue(LaunchCacheEntry& entry, const CallBuffers& frame, b
         entry.graph.reset();
       }
     }
+    if (i > 0) interruptible_step();
     enqueue_one(actions[i++], entry.arguments, frame, entry.schedule->prepared());
   }
 }

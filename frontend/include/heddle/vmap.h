@@ -48,18 +48,18 @@ void add_mapped(MappedValues& mapped, VmapOptions& options, const T& argument,
 using MappedAxes = std::vector<std::optional<std::int64_t>>;
 
 /// jax.vmap: a function of arrays, made of one of their slices. The result takes the same
-/// arguments, each with a further axis, at `in_axes`: one for each argument, by default 0. Arguments
-/// are Arrays, structs, tuples or containers of them. The axis of slices is at `out_axis` of each
-/// result.
+/// arguments, each with a further axis, at `in_axes`: one for each argument, by default 0.
+/// Arguments are Arrays, structs, tuples or containers of them. The axis of slices is at `out_axis`
+/// of each result.
 ///
 /// The function is called once for each call of the result, to record what it does with one slice.
 /// Its ops are then vectorised over all slices, loops and branches included: where a condition
 /// differs from slice to slice, slices that are done keep their values, and all branches of a
 /// cond() are computed. Failures of linear algebra are raised by the next wait.
 ///
-/// ShapeError if the arguments have different numbers of slices, AxisError for an axis out of range,
-/// ValueError for a wrong number of axes or if none is mapped, TraceError if the function reads
-/// values, draws random numbers, or calls a kernel of the user that writes to a slice.
+/// ShapeError if the arguments have different numbers of slices, AxisError for an axis out of
+/// range, ValueError for a wrong number of axes or if none is mapped, TraceError if the function
+/// reads values, draws random numbers, or calls a kernel of the user that writes to a slice.
 template <class Function>
 auto vmap(Function function, MappedAxes in_axes = {}, std::int64_t out_axis = 0,
           SourceLocation where = SourceLocation::current()) {
