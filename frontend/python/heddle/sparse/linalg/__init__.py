@@ -6,6 +6,7 @@ steps they take. With a callback they wait in each step.
 
 from heddle.sparse.linalg._biorthogonal import bicg, qmr, tfqmr
 from heddle.sparse.linalg._eigen import ArpackError, ArpackNoConvergence, eigsh, svds
+from heddle.sparse.linalg._eigs import eigs
 from heddle.sparse.linalg._expm import expm_multiply
 from heddle.sparse.linalg._factors import SuperLU, factorized, spilu, splu, spsolve
 from heddle.sparse.linalg._functions import expm, inv
@@ -19,7 +20,7 @@ from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator
 from heddle.sparse.linalg._triangular import spsolve_triangular
 
 __all__ = ["ArpackError", "ArpackNoConvergence", "LinearOperator", "SuperLU", "aslinearoperator",
-           "bicg", "bicgstab", "cg", "cgs", "eigsh", "expm", "expm_multiply", "factorized", "gmres", "inv", "lobpcg",
+           "bicg", "bicgstab", "cg", "cgs", "eigs", "eigsh", "expm", "expm_multiply", "factorized", "gmres", "inv", "lobpcg",
            "lsmr", "lsqr", "minres", "norm", "qmr", "spilu", "splu", "spsolve", "spsolve_triangular", "svds",
            "tfqmr"]
 
