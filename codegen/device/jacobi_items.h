@@ -100,10 +100,11 @@ __device__ __forceinline__ bool jacobi_sweeps(T (&x)[N], T (&q)[Also], int lane)
   return remain == 0;
 }
 
-// A power of two that is at most the largest of the lanes' bounds; 0 if one is not finite. `nan`:
+// A power of two that is at most the largest of the lanes' bounds times `up`; 0 if one is not
+// finite. `up` is 1, or larger where bounds are so small that numbers may be subnormal. `nan`:
 // whether one is NaN.
 template <int Width, class Part>
-__device__ __forceinline__ Part jacobi_power(Part bound, bool& nan) {
+__device__ __forceinline__ Part jacobi_power(Part bound, Part& up, bool& nan) {
   constexpr Part least = sizeof(Part) == 4 ? Part(0x1p-126) : Part(0x1p-1022);
 #pragma unroll
   for (int mask = Width / 2; mask > 0; mask /= 2) {
@@ -111,9 +112,10 @@ __device__ __forceinline__ Part jacobi_power(Part bound, bool& nan) {
     bound = other > bound || other != other ? other : bound;
   }
   nan = bound != bound;
+  up = bound < least * Part(0x1p60) ? Part(0x1p64) : Part(1);
   if (!(bound < heddle_scalar::greatest<Part>())) return 0;
   const Part power = heddle_scalar::float_of(
-      heddle_scalar::bits_of(bound) & heddle_scalar::bits_of(heddle_scalar::greatest<Part>()));
+      heddle_scalar::bits_of(bound * up) & heddle_scalar::bits_of(heddle_scalar::greatest<Part>()));
   return power > least ? power : least;
 }
 
@@ -173,13 +175,14 @@ __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], Sha
   Part bound = 0;
 #pragma unroll
   for (int i = 0; i < N; ++i) bound += matrix_size(matrix_divide(x[i], 1 / few));
+  Part up;
   bool nan;
-  const Part power = jacobi_power<Width>(bound, nan);
+  const Part power = jacobi_power<Width>(bound, up, nan);
   const bool finite = power > 0;
   warp_barrier();
 #pragma unroll
   for (int i = 0; i < N; ++i) {
-    x[i] = finite ? x[i] * T(1 / power) * T(few) : T(0);
+    x[i] = finite ? x[i] * T(up) * T(1 / power) * T(few) : T(0);
     if (lane < N) matrix_store(a, lane * N + i, x[i]);
     if (i == lane) x[i] = x[i] + T(shift);
   }
@@ -192,7 +195,7 @@ __device__ __forceinline__ JacobiValue<MatrixPart<T>> jacobi_item(T (&x)[N], Sha
   const Part norm = 1 / heddle_scalar::sqrt(lane < N ? squares : Part(1));
 #pragma unroll
   for (int i = 0; i < N; ++i) x[i] = finite && done ? x[i] * T(norm) : T(matrix_nan<Part>());
-  const Part value = jacobi_quotient<T, N>(x, a) * (1 / few) * power;
+  const Part value = jacobi_quotient<T, N>(x, a) * (1 / few) * power * (1 / up);
   const int rank = jacobi_rank<N, Width>(value, lane);
   warp_barrier();
   failed = finite ? (done ? 0 : N) : -1;

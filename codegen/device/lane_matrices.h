@@ -58,7 +58,7 @@ __device__ __forceinline__ int lane_eliminate(T (&a)[Rows][Columns], int (&sourc
       for (int i = j + 1; i < Rows; ++i) a[i][j] = a[i][j] * reciprocals.of[j];
     } else if (regular) {
 #pragma unroll
-      for (int i = j + 1; i < Rows; ++i) a[i][j] = a[i][j] / a[j][j];
+      for (int i = j + 1; i < Rows; ++i) a[i][j] = matrix_quotient(a[i][j], a[j][j]);
     }
     if (regular) {
 #pragma unroll
@@ -170,7 +170,7 @@ __device__ __forceinline__ void lane_substitute(T (&x)[N], const T (&own)[N][N],
   }
 #pragma unroll
   for (int j = N - 1; j >= 0; --j) {
-    x[j] = Products ? x[j] * reciprocals.of[j] : x[j] / own[j][j];
+    x[j] = Products ? x[j] * reciprocals.of[j] : matrix_quotient(x[j], own[j][j]);
 #pragma unroll
     for (int i = 0; i < j; ++i) x[i] = matrix_subtract(x[i], own[i][j], x[j]);
   }

@@ -47,6 +47,11 @@ template <class T>
 HD_SCALAR T matrix_divide(T a, T r) {
   return a / r;
 }
+// a / b.
+template <class T>
+HD_SCALAR T matrix_quotient(T a, T b) {
+  return a / b;
+}
 
 // The reciprocal of a pivot. `exact` is false if it overflows or loses digits as a subnormal
 // number: then quotients must be computed by division, otherwise by a product, as in LAPACK.
@@ -65,7 +70,7 @@ HD_SCALAR T matrix_reciprocal(T pivot, bool& exact) {
   return reciprocal;
 }
 
-//! section complex_matrix_numbers needs matrix_numbers complex
+//! section complex_matrix_numbers needs matrix_numbers complex_quotient
 template <class T>
 struct MatrixNumber<heddle_scalar::complex<T>> {
   using Part = T;
@@ -94,6 +99,10 @@ HD_SCALAR complex<T> matrix_subtract(complex<T> c, complex<T> a, complex<T> b) {
 template <class T>
 HD_SCALAR complex<T> matrix_divide(complex<T> a, T r) {
   return {a.re / r, a.im / r};
+}
+template <class T>
+HD_SCALAR complex<T> matrix_quotient(complex<T> a, complex<T> b) {
+  return quotient(a, b);
 }
 }  // namespace heddle_scalar
 
@@ -203,7 +212,7 @@ __device__ __forceinline__ MatrixPivots matrix_eliminate(T (&row)[Columns], int 
     const bool regular = matrix_size(head) != 0;
     if (!regular && made.status == 0) made.status = j + 1;
     const bool below = made.place > j && regular;
-    if (below) row[j] = row[j] / head;
+    if (below) row[j] = matrix_quotient(row[j], head);
 #pragma unroll
     for (int k = j + 1; k < Columns; ++k) {
       const T other = shuffle(row[k], from, Width);
@@ -269,7 +278,7 @@ __device__ __forceinline__ void solve_item(SharedArray<T> a, SharedArray<T> b, S
     }
 #pragma unroll
     for (int j = N - 1; j >= 0; --j) {
-      x[j] = x[j] / matrix_load(a, matrix_index<N, N, Transposed>(j, j));
+      x[j] = matrix_quotient(x[j], matrix_load(a, matrix_index<N, N, Transposed>(j, j)));
 #pragma unroll
       for (int i = 0; i < j; ++i)
         x[i] = matrix_subtract(x[i], matrix_load(a, matrix_index<N, N, Transposed>(i, j)), x[j]);
@@ -292,15 +301,18 @@ HD_SCALAR T matrix_logarithm(T x) {
   return heddle_scalar::log(matrix_size(x));
 }
 
-//! section complex_determinant_numbers needs determinant_numbers complex_absolute
+//! section complex_determinant_numbers needs determinant_numbers complex_absolute complex_sign
 namespace heddle_scalar {
 template <class T>
 HD_SCALAR complex<T> matrix_sign(complex<T> x) {
-  return x / complex<T>(absolute(x));
+  return sign(x);
 }
+// The absolute value of small numbers, which may be subnormal, is that of larger ones.
 template <class T>
 HD_SCALAR T matrix_logarithm(complex<T> x) {
-  return log(absolute(x));
+  constexpr T large = static_cast<T>(0x1p64), logarithm = static_cast<T>(0x1.62e42fefa39efp5);
+  const bool small = matrix_size(x) < 1 / large;
+  return log(absolute(small ? x * complex<T>(large) : x)) - (small ? logarithm : static_cast<T>(0));
 }
 }  // namespace heddle_scalar
 

@@ -96,7 +96,7 @@ inline int matrix_eliminate(T (&m)[Rows][Columns], int* pivots) {
     }
     if (pivot != j) matrix_swap_rows(m[pivot], m[j]);
     for (int i = j + 1; i < Rows; ++i) {
-      m[i][j] = m[i][j] / m[j][j];
+      m[i][j] = matrix_quotient(m[i][j], m[j][j]);
       matrix_subtract_row(m[i], m[i][j], m[j], j + 1);
     }
   }
@@ -129,7 +129,7 @@ inline void solve_item(T* a, T* b, T*, T*, int* pivots, int* status) {
   }
   for (int i = N - 1; i >= 0; --i) {
     for (int j = i + 1; j < N; ++j) matrix_subtract_row(x[i], m[i][j], x[j], 0);
-    for (int s = 0; s < Sides; ++s) x[i][s] = x[i][s] / m[i][i];
+    for (int s = 0; s < Sides; ++s) x[i][s] = matrix_quotient(x[i][s], m[i][i]);
   }
   matrix_write<T, N, Sides, true>(x, b);
 }

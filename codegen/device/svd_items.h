@@ -34,12 +34,13 @@ __device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(T (&x)[SvdExtents<
     x[i] = Extents::wide ? matrix_conjugate(one) : one;
     bound += matrix_size(matrix_divide(x[i], 1 / few));
   }
+  Part up;
   bool nan;
-  const Part power = jacobi_power<Width>(bound, nan);
+  const Part power = jacobi_power<Width>(bound, up, nan);
   const bool finite = power > 0;
   const Part scale = finite ? 1 / power : Part(0);
 #pragma unroll
-  for (int i = 0; i < rows; ++i) x[i] = finite ? x[i] * T(scale) * T(few) : T(0);
+  for (int i = 0; i < rows; ++i) x[i] = finite ? x[i] * T(up) * T(scale) * T(few) : T(0);
   const bool done = jacobi_sweeps<T, rows, Also, columns, Width>(x, q, lane);
   Part squares = 0;
 #pragma unroll
@@ -47,7 +48,7 @@ __device__ __forceinline__ SvdState<MatrixPart<T>> svd_rotate(T (&x)[SvdExtents<
   const Part length = heddle_scalar::sqrt(squares);
   const int rank = jacobi_rank<columns, Width>(-length, lane);
   const bool good = finite && done;
-  const Part value = good ? length * (1 / few) * power : matrix_nan<Part>();
+  const Part value = good ? length * (1 / few) * power * (1 / up) : matrix_nan<Part>();
   return {value, good && lane < columns ? rank : lane, good, nan ? not_finite : done ? 0 : columns};
 }
 

@@ -8,6 +8,7 @@
 #include "ir/calls/calls.h"
 #include "ir/calls/inverse.h"
 #include "ir/calls/matrices.h"
+#include "ir/types/quotient.h"
 
 namespace heddle::ir {
 
@@ -24,11 +25,18 @@ std::vector<Type> infer_lu(const Call& call) {
   return {a, stack_of(DType::i32, batch, {k}), statuses_of(batch)};
 }
 
+double quotient(double a, double b) { return a / b; }
+using heddle_scalar::quotient;
+
+/// How LAPACK compares the sizes of elements in its search for a pivot.
+double pivot_size(double x) { return std::abs(x); }
+double pivot_size(complex128 x) { return std::abs(x.re) + std::abs(x.im); }
+
 template <class Wide>
 std::size_t largest_in_column(const Matrix<Wide>& a, std::size_t column, std::size_t first) {
   std::size_t best = first;
   for (std::size_t i = first + 1; i < a.rows(); ++i) {
-    if (interpreter::magnitude(a(i, column)) > interpreter::magnitude(a(best, column))) best = i;
+    if (pivot_size(a(i, column)) > pivot_size(a(best, column))) best = i;
   }
   return best;
 }
@@ -49,13 +57,13 @@ Factors<Wide> factorize(Matrix<Wide> a) {
   for (std::size_t j = 0; j < k; ++j) {
     const std::size_t pivot = largest_in_column(a, j, j);
     pivots(0, j) = static_cast<double>(pivot + 1);
-    if (interpreter::magnitude(a(pivot, j)) == 0) {
+    if (pivot_size(a(pivot, j)) == 0) {
       if (status == 0) status = static_cast<std::int32_t>(j + 1);
       continue;
     }
     a.swap_rows(j, pivot);
     for (std::size_t i = j + 1; i < a.rows(); ++i) {
-      a(i, j) = a(i, j) / a(j, j);
+      a(i, j) = quotient(a(i, j), a(j, j));
       for (std::size_t c = j + 1; c < a.columns(); ++c) a(i, c) = a(i, c) - a(i, j) * a(j, c);
     }
   }
@@ -95,7 +103,7 @@ Matrix<Wide> solution(const Factors<Wide>& of, Matrix<Wide> b) {
     }
     for (std::size_t i = n; i-- > 0;) {
       for (std::size_t j = i + 1; j < n; ++j) b(i, c) = b(i, c) - of.lu(i, j) * b(j, c);
-      b(i, c) = b(i, c) / of.lu(i, i);
+      b(i, c) = quotient(b(i, c), of.lu(i, i));
     }
   }
   return b;
@@ -153,7 +161,7 @@ std::vector<Type> infer_slogdet(const Call& call) {
 }
 
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
-complex128 sign_of(complex128 x) { return x / complex128(interpreter::magnitude(x)); }
+complex128 sign_of(complex128 x) { return heddle_scalar::sign(x); }
 
 template <class Wide>
 void interpret_slogdet_item(interpreter::StackItem<Wide> item) {

@@ -28,12 +28,9 @@ class Determinant {
 
   /// The sign, or for complex numbers the phase; 0 for a singular matrix.
   ValueId sign(ValueId diagonal) {
-    const DType dtype = type_.dtype;
-    const ValueId each =
-        is_complex(dtype) ? add(Op::divide, {diagonal, cast(add(Op::absolute, {diagonal}), dtype)})
-                          : add(Op::sign, {diagonal});
-    const ValueId product = add(Op::multiply, {along_last(Op::prod, each), sign_of_swaps()});
-    return add(Op::select, {regular_, product, number(dtype, 0)});
+    const ValueId each = along_last(Op::prod, add(Op::sign, {diagonal}));
+    const ValueId product = add(Op::multiply, {each, sign_of_swaps()});
+    return add(Op::select, {regular_, product, number(type_.dtype, 0)});
   }
 
   /// The logarithm of the absolute value; -infinity for a singular matrix.

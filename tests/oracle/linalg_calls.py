@@ -36,17 +36,16 @@ def condition(a):
 def eliminate(a):
     """Packed LU factors, pivots counted from 1, the status, and whether a pivot was nearly another.
 
-    Libraries compare complex numbers by the sum of their parts, the reference by the absolute value.
+    Complex numbers are compared by the sum of the absolute values of their parts, as in LAPACK.
     """
     a, (m, n) = a.copy(), a.shape
     pivots, status, tie = np.arange(1, min(m, n) + 1), 0, False
     for j in range(min(m, n)):
-        sizes = np.abs(a[j:, j])
+        sizes = np.abs(a[j:, j].real) + np.abs(a[j:, j].imag)
         pivot = j + int(np.argmax(sizes))
         pivots[j] = pivot + 1
-        for compared in (sizes, np.abs(a[j:, j].real) + np.abs(a[j:, j].imag)):
-            others = np.delete(compared, pivot - j)
-            tie |= bool((others >= compared[pivot - j] * (1 - 1e-3)).any())
+        others = np.delete(sizes, pivot - j)
+        tie |= bool((others >= sizes[pivot - j] * (1 - 1e-3)).any())
         if a[pivot, j] == 0:
             status = status or j + 1
             continue

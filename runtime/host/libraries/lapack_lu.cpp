@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <memory>
 
+#include "runtime/host/libraries/division.h"
 #include "runtime/host/libraries/lapack.h"
 #include "runtime/host/libraries/lapack_session.h"
 
@@ -31,10 +34,27 @@ void swap_rows(std::byte* b, const std::int32_t* pivots, int n, int columns, boo
   }
 }
 
+/// Factorises a column-major matrix. A copy of a matrix whose pivots may be subnormal is kept until
+/// they are known.
+void factorize(const Routines& routines, DType dtype, int rows, int columns, std::byte* matrix,
+               std::int32_t* pivots, std::int32_t* info) {
+  const std::int64_t count = static_cast<std::int64_t>(rows) * columns;
+  const std::size_t bytes = static_cast<std::size_t>(count) * size_of(dtype);
+  std::unique_ptr<std::byte[]> copy;
+  if (has_tiny_elements(dtype, matrix, count)) {
+    copy.reset(new std::byte[bytes]);
+    std::memcpy(copy.get(), matrix, bytes);
+  }
+  routines.getrf(&rows, &columns, matrix, &rows, pivots, info);
+  if (!copy || !must_divide(dtype, matrix, rows, std::min(rows, columns))) return;
+  std::memcpy(matrix, copy.get(), bytes);
+  eliminate(dtype, rows, columns, matrix, pivots, info);
+}
+
 /// Solves with the factors of a matrix. OpenBLAS's getrs starts threads for small matrices, too,
-/// if there are several right-hand sides; trsm does not.
+/// if there are several right-hand sides; trsm does not. `divides`: by pivots, not by products.
 void solve_small(const Routines& routines, DType dtype, char transpose, int n, int columns,
-                 const std::byte* lu, const std::int32_t* pivots, std::byte* b) {
+                 const std::byte* lu, const std::int32_t* pivots, std::byte* b, bool divides) {
   const auto swap = [&](bool reverse) {
     switch (size_of(dtype)) {
       case 4:
@@ -47,6 +67,19 @@ void solve_small(const Routines& routines, DType dtype, char transpose, int n, i
   };
   const auto substitute = [&](char triangle, char diagonal) {
     const char side = 'L';
+    if (divides) {
+      const bool transposed = transpose == 'T';
+      return lapack::substitute({.dtype = dtype,
+                                 .n = n,
+                                 .columns = columns,
+                                 .transposed = transposed,
+                                 .conjugated = false,
+                                 .forward = (triangle == 'L') != transposed,
+                                 .unit = diagonal == 'U',
+                                 .row_step = 1,
+                                 .column_step = n},
+                                lu, b);
+    }
     routines.trsm(&side, &triangle, &transpose, &diagonal, &n, &columns, one_of(dtype), lu, &n, b,
                   &n, 1, 1, 1, 1);
   };
@@ -72,8 +105,8 @@ void lu(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch, void* m
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   for_parts(batch, k, work / 2, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      session.routines().getrf(&rows, &columns, matrix_at(matrices, i, bytes), &rows,
-                               pivots + i * k, infos + i);
+      factorize(session.routines(), dtype, rows, columns, matrix_at(matrices, i, bytes),
+                pivots + i * k, infos + i);
     }
   });
 }
@@ -90,11 +123,12 @@ void solve(DType dtype, bool transposed, std::int64_t n, std::int64_t columns, s
   for_parts(batch, n, work, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::byte* const matrix = matrix_at(a, i, a_bytes);
-      session.routines().getrf(&order, &order, matrix, &order, pivots + i * n, infos + i);
+      factorize(session.routines(), dtype, order, order, matrix, pivots + i * n, infos + i);
       if (infos[i] != 0 || columns == 0) continue;
-      if (n < large && columns > 1) {
+      const bool divides = must_divide(dtype, matrix, n, n);
+      if (divides || (n < large && columns > 1)) {
         solve_small(session.routines(), dtype, transpose, order, sides, matrix, pivots + i * n,
-                    matrix_at(b, i, b_bytes));
+                    matrix_at(b, i, b_bytes), divides);
         continue;
       }
       int info = 0;

@@ -1,3 +1,4 @@
+#include "runtime/host/libraries/division.h"
 #include "runtime/host/libraries/lapack.h"
 #include "runtime/host/libraries/lapack_session.h"
 
@@ -31,10 +32,25 @@ void solve_triangular(const TriangularSystem& system, const void* a, void* b) {
   const char side = 'R', triangle = system.lower ? 'U' : 'L';
   const char transpose = code_of(system.transpose), diagonal = system.unit ? 'U' : 'N';
   const One one(system.dtype);
+  const bool transposed = system.transpose != TriangularSystem::Transpose::none;
+  const Substitution divided{
+      .dtype = system.dtype,
+      .n = system.n,
+      .columns = system.columns,
+      .transposed = !transposed,
+      .conjugated = system.transpose == TriangularSystem::Transpose::conjugate,
+      .forward = system.lower != transposed,
+      .unit = false,
+      .row_step = system.columns,
+      .column_step = 1};
   const double work = static_cast<double>(system.n) * static_cast<double>(system.n) *
                       static_cast<double>(system.columns);
   for_parts(system.batch, system.n, work, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
+      if (!system.unit && must_divide(system.dtype, matrix_at(a, i, a_bytes), system.n, system.n)) {
+        substitute(divided, matrix_at(a, i, a_bytes), matrix_at(b, i, b_bytes));
+        continue;
+      }
       session.routines().trsm(&side, &triangle, &transpose, &diagonal, &columns, &n, one.address(),
                               matrix_at(a, i, a_bytes), &n, matrix_at(b, i, b_bytes), &columns, 1,
                               1, 1, 1);
