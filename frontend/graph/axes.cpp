@@ -7,6 +7,7 @@
 
 #include "heddle/axis_error.h"
 
+#include "frontend/graph/open_extents.h"
 #include "frontend/graph/record.h"
 
 namespace heddle::frontend {
@@ -43,10 +44,11 @@ std::int64_t constant_extent(std::string_view op, const NodeRef& node, std::int6
                              const Site& site) {
   const ir::Dim extent = extent_of(node, axis);
   if (!extent.is_constant()) {
-    throw ShapeError(at(fmt::format("{}({}): axis {} has a symbolic extent, but the result's shape "
-                                    "depends on it; make it fixed (hd::fixed, in Python None)",
-                                    op, describe(*node), axis),
-                        site));
+    fail_open({.first = extent},
+              at(fmt::format("{}({}): axis {} has a symbolic extent, but the result's shape "
+                             "depends on it; make it fixed (hd::fixed, in Python None)",
+                             op, describe(*node), axis),
+                 site));
   }
   return extent.constant();
 }

@@ -94,8 +94,7 @@ void Call::spec(const Spec& spec) {
     if (dim.symbol.empty() && dim.extent < 0) {
       throw ShapeError("spec: an extent must be a non-negative number or a name");
     }
-    input.type.shape.push_back(dim.symbol.empty() ? ir::Dim(dim.extent)
-                                                  : ir::Dim::symbol(dim.symbol));
+    input.type.shape.push_back(dim.symbol.empty() ? ir::Dim(dim.extent) : named_extent(dim.symbol));
   }
   if (spec.name.find('\n') != std::string::npos)
     throw ValueError("spec: a name is one line of text");

@@ -12,6 +12,7 @@
 #include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
+#include "frontend/jit/extent_choices.h"
 #include "frontend/jit/jit_state.h"
 #include "frontend/jit/key_writer.h"
 #include "frontend/linalg/failures.h"
@@ -206,6 +207,7 @@ class Launch {
     }
     for (auto& candidate : call_.candidates) {
       if (!assumptions_hold(*candidate, call_)) continue;
+      if (!candidate->extents->hold(state_.options, call_)) continue;
       take_captures(call_, *candidate);
       // Tracing again either finds the array's new value, or throws at the line that reads it.
       if (!all_hold_something(call_.captured)) continue;
@@ -225,8 +227,7 @@ class Launch {
 
   std::shared_ptr<const TracedFunction> make(const ir::Hash128& key, const TraceBody& body,
                                              runtime::Device device) {
-    resolve_types(state_.options, call_);
-    auto function = std::make_shared<TracedFunction>(trace_function(state_.options, call_, body));
+    auto function = std::make_shared<TracedFunction>(trace_call(state_.options, call_, body));
     take_captures(call_, *function);
     if (!all_hold_something(call_.captured)) {
       throw ValueError("a jitted function destroyed a captured array that it has read");

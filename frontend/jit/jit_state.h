@@ -18,6 +18,7 @@
 
 namespace heddle::frontend {
 
+class ExtentChoices;
 struct TracedFunction;
 
 /// The flattened arguments of one call, in order.
@@ -81,7 +82,8 @@ struct TracedFunction {
   std::vector<ir::Type> capture_types;
   std::vector<bool> capture_aligned;
   std::vector<runtime::Device> capture_devices;
-  runtime::Device device;  ///< on which it runs
+  runtime::Device device;                        ///< on which it runs
+  std::shared_ptr<const ExtentChoices> extents;  ///< what it assumes of its inputs' extents
   std::shared_ptr<const void> structure;
   std::shared_ptr<const runtime::Executable> executable;  ///< null if nothing has to be computed
   std::vector<runtime::Argument> extras;                  ///< follow the parameters' arguments
@@ -115,6 +117,9 @@ struct LoweredState {
   std::string extra_dependencies{};
 };
 
+/// The extent that a name in a Spec or in JitOptions::dynamic stands for: a symbol, or a sum or
+/// product of symbols and numbers, such as n+k.
+ir::Dim named_extent(const std::string& name);
 /// Sets the types of arrays, with the symbols requested by JitOptions::dynamic.
 void resolve_types(const JitOptions& options, CallState& call);
 /// Runs the body on new inputs and builds the graph of its results.

@@ -2,6 +2,7 @@
 
 #include "heddle/jit.h"
 
+#include "frontend/jit/extent_choices.h"
 #include "frontend/jit/jit_state.h"
 
 namespace heddle::frontend {
@@ -23,8 +24,7 @@ std::string extra_dependencies(const TracedFunction& function, const CallState& 
 }  // namespace
 
 std::shared_ptr<const LoweredState> lower(JitState& state, Call& call, const TraceBody& body) {
-  resolve_types(state.options, *call.state);
-  TracedFunction function = trace_function(state.options, *call.state, body);
+  TracedFunction function = trace_call(state.options, *call.state, body);
   for (const Source& source : function.parameters) {
     function.options.donated.push_back(source.kind == Source::Kind::input &&
                                        call.state->inputs[source.index].donate);

@@ -18,7 +18,7 @@ namespace {
 using Source = TracedFunction::Source;
 
 ir::Dim dim_of(const SpecDim& dim, ir::Dim actual, const CallState::Input& input) {
-  if (!dim.symbol.empty()) return ir::Dim::symbol(dim.symbol);
+  if (!dim.symbol.empty()) return named_extent(dim.symbol);
   if (dim.extent < 0) return actual;
   if (actual != ir::Dim(dim.extent)) {
     throw ShapeError(fmt::format("argument {}: an extent is {}, but JitOptions::dynamic says {}",
@@ -115,6 +115,14 @@ class TraceProgram {
 };
 
 }  // namespace
+
+ir::Dim named_extent(const std::string& name) {
+  try {
+    return ir::Dim::parse(name);
+  } catch (const ParseError& error) {
+    throw ValueError(fmt::format("the name of an extent, \"{}\": {}", name, error.what()));
+  }
+}
 
 void resolve_types(const JitOptions& options, CallState& call) {
   std::size_t position = 0;

@@ -4,6 +4,7 @@
 
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
+#include "frontend/graph/open_extents.h"
 
 namespace heddle::frontend {
 
@@ -56,10 +57,11 @@ ir::Dim smaller_extent(std::string_view op, const NodeRef& a, const Site& site) 
   const ir::Dim m = rows_of(a), n = columns_of(a);
   if ((m - n).is_non_negative()) return n;
   if ((n - m).is_non_negative()) return m;
-  throw ShapeError(at(fmt::format("{}({}): it must be known which of the extents {} and {} is "
-                                  "smaller",
-                                  op, describe(*a), m.to_string(), n.to_string()),
-                      site));
+  fail_open({.first = m, .second = n, .only_order = true},
+            at(fmt::format("{}({}): it must be known which of the extents {} and {} is "
+                           "smaller: name them so that it is, as n+k and n",
+                           op, describe(*a), m.to_string(), n.to_string()),
+               site));
 }
 
 }  // namespace heddle::frontend

@@ -8,7 +8,9 @@
 #include "heddle/linalg.h"
 #include "heddle/linear_algebra.h"
 
+#include "frontend/array/access.h"
 #include "frontend/graph/at_location.h"
+#include "frontend/graph/axes.h"
 #include "frontend/graph/record.h"
 
 namespace heddle {
@@ -65,7 +67,8 @@ Array linalg::multi_dot(Arrays arrays, SourceLocation where) {
   const std::vector<Array> chain(arrays.begin(), arrays.end());
   std::vector<std::int64_t> extents;
   for (std::size_t i = 0; i < chain.size(); ++i) {
-    const Shape shape = chain[i].shape();
+    const Shape shape = frontend::constant_shape("linalg.multi_dot",
+                                                 frontend::Access::node(chain[i], where), where);
     const bool at_end = i == 0 || i + 1 == chain.size();
     if (shape.size() != 2 && !(shape.size() == 1 && at_end)) {
       throw ShapeError(

@@ -82,6 +82,7 @@ linalg::SvdResult linalg::svd(const Operand& a, const SvdOptions& options) {
   const NodeRef stack = frontend::inexact_operand("linalg.svd", a);
   frontend::require_matrices("linalg.svd", stack, where);
   if (has_no_elements(stack)) return empty_svd(stack, options.full_matrices, where);
+  frontend::smaller_extent("linalg.svd", stack, where);
   const std::vector<NodeRef> results = frontend::record_call(
       ir::calls::svd(), {&stack, 1}, {{"full_matrices", options.full_matrices}}, where);
   report("linalg.svd", stack, results[0], results[3], where);
@@ -95,6 +96,7 @@ Array linalg::svdvals(const Operand& a, bool hermitian) {
   frontend::require_matrices("linalg.svdvals", stack, a.where());
   if (has_no_elements(stack))
     return without_elements(stack, real_dtype(stack->dtype), {0}, a.where());
+  frontend::smaller_extent("linalg.svdvals", stack, a.where());
   const std::vector<NodeRef> results =
       frontend::record_call(ir::calls::svdvals(), {&stack, 1}, {}, a.where());
   report("linalg.svdvals", stack, results[0], results[1], a.where());

@@ -46,7 +46,8 @@ bool is_bound(Dim extent, const SymbolBindings& bindings) {
   });
 }
 
-/// Binds symbols by solving each extent of the argument that is linear in one symbol.
+/// Binds symbols by solving each extent of the argument that is linear in one symbol that is not
+/// bound.
 void bind_symbols(const Graph& graph, std::size_t index, const HostArray& argument,
                   SymbolBindings& bindings) {
   const Type parameter = graph.type(graph.parameters()[index]);
@@ -60,8 +61,9 @@ void bind_symbols(const Graph& graph, std::size_t index, const HostArray& argume
            "an argument must have constant extents and hold all of its bytes");
   }
   for (std::size_t axis = 0; axis < parameter.shape.size(); ++axis) {
-    const auto solved = solve(parameter.shape[axis], argument.type.shape[axis].constant());
-    if (solved && !is_bound(Dim::symbol(solved->symbol), bindings)) bindings.push_back(*solved);
+    const Dim rest = parameter.shape[axis].with_bound(bindings);
+    const auto solved = solve(rest, argument.type.shape[axis].constant());
+    if (solved) bindings.push_back(*solved);
   }
 }
 
@@ -71,7 +73,11 @@ SymbolBindings bind(const Graph& graph, std::span<const HostArray> arguments) {
                                  graph.parameters().size(), arguments.size()));
   }
   SymbolBindings bindings;
-  for (std::size_t i = 0; i < arguments.size(); ++i) bind_symbols(graph, i, arguments[i], bindings);
+  for (std::size_t before = 1; before != bindings.size();) {
+    before = bindings.size();
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      bind_symbols(graph, i, arguments[i], bindings);
+  }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Shape& shape = graph.shape(graph.parameters()[i]);
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {

@@ -41,7 +41,7 @@ const std::vector<ir::SymbolId>& symbols_of(const Dim& extent) {
 }
 
 // Solves an extent that is linear in one symbol for that symbol, given the extent's value. nullopt
-// for products and sums of several symbols, which are checked once all symbols are bound.
+// for products and sums of several symbols: see bind_rest().
 std::optional<ir::SymbolBinding> solve(const Dim& extent, std::int64_t value) {
   const std::vector<ir::SymbolId>& symbols = symbols_of(extent);
   if (symbols.size() != 1) return std::nullopt;
@@ -79,6 +79,25 @@ bool bind_symbols(const Program& program, std::size_t index, const ir::Type& giv
     if (!bound) bindings.push_back(*solved);
   }
   return all_solved;
+}
+
+/// Binds the symbols of extents whose other symbols are bound, such as r in n+r.
+void bind_rest(const Program& program, std::span<const ArgumentView> arguments,
+               ir::SymbolBindings& bindings) {
+  for (std::size_t before = 0; before != bindings.size();) {
+    before = bindings.size();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].array == nullptr) continue;
+      const ir::Shape& expected = program.inputs[i].type.shape;
+      const ir::Shape& given = arguments[i].array->type.shape;
+      for (std::size_t axis = 0; axis < expected.size(); ++axis) {
+        const auto solved = solve(expected[axis].with_bound(bindings), given[axis].constant());
+        if (!solved) continue;
+        if (solved->value < 0) mismatch(program, i, arguments[i].array->type);
+        bindings.push_back(*solved);
+      }
+    }
+  }
 }
 
 bool all_bound(std::span<const Dim> extents, const ir::SymbolBindings& bindings) {
@@ -135,6 +154,7 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
       throw InternalError("a scalar argument for an array parameter, or the reverse");
     if (array != nullptr) all_solved &= bind_symbols(program, i, array->type, bindings);
   }
+  if (!all_solved) bind_rest(program, arguments, bindings);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const DeviceArray* const array = arguments[i].array;
     const ir::Shape& expected = program.inputs[i].type.shape;

@@ -144,7 +144,7 @@ def test_nothing_is_called_for_an_element():
     (lambda: hd.associative_scan(hd.add, hd.ones(3), axis=1), hd.exceptions.AxisError, "axis 1"),
     (lambda: hd.associative_scan(hd.add, hd.asarray(3.0)), hd.exceptions.AxisError, "axis 0"),
     (lambda: hd.associative_scan(3, hd.ones(3)), TypeError, "fn must be a function"),
-    (lambda: hd.jit(lambda x: hd.associative_scan(hd.add, x), dynamic=[("n",)])(hd.ones(3)), ValueError, "fixed"),
+    (lambda: hd.jit(lambda x: hd.associative_scan(hd.add, x)).lower(hd.spec(("n",), hd.float64)), ValueError, "fixed"),
     (lambda: hd.associative_scan(hd.add, hd.ones(3), axis=None), TypeError, "axis"),
 ])
 def test_bad_arguments_are_refused(call, error, text):
