@@ -285,3 +285,11 @@ def test_all_values_of_a_dense_matrix():
     with pytest.warns(RuntimeWarning):
         w, x = ours.eigsh(np.diag([3.0, 1.0, 2.0]), k=3)
     np.testing.assert_allclose(hd.asnumpy(w), [1, 2, 3])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-60, 1e160])
+def test_values_of_any_size(scale):
+    values = np.concatenate([np.ones(3), np.linspace(0, 0.5, 30)])
+    vectors, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((33, 33)))
+    got = ours.eigsh(hd.asarray((vectors * (scale * values)) @ vectors.T), k=3, return_eigenvectors=False)
+    np.testing.assert_allclose(hd.asnumpy(got) / scale, np.ones(3), rtol=1e-13)

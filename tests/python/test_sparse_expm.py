@@ -118,3 +118,13 @@ def test_kinds_of_inverses_and_exponentials():
 def test_failing_input(function, error, message):
     with pytest.raises(error, match=message):
         function(sparse.csr_array(np.eye(4)))
+
+
+@pytest.mark.parametrize("value", [0.25, 30.0])
+def test_one_element_stays_sparse(value):
+    one = sparse.csr_array([[value]])
+    for function, wanted in ((ours.expm, np.exp(value)), (ours.inv, 1 / value)):
+        got = function(one)
+        assert sparse.issparse(got) and got.shape == (1, 1)
+        np.testing.assert_allclose(hd.asnumpy(got.toarray()), [[wanted]], rtol=1e-13)
+    assert ours.inv(sparse.csr_array((0, 0))).shape == (0, 0)

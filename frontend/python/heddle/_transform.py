@@ -1,6 +1,7 @@
 """Functions of functions, after JAX: vmap."""
 
 import functools
+import numbers
 
 from heddle import _heddle
 from heddle._control import _children, _leaves, _rebuilt
@@ -59,7 +60,7 @@ def vmap(fun, in_axes=0, out_axes=0, axis_size=None):
 
 def _argument_axes(in_axes, args):
     """The axis of each leaf of the positional arguments."""
-    if in_axes is None or isinstance(in_axes, int):
+    if in_axes is None or isinstance(in_axes, numbers.Integral):
         return _axes(in_axes, args, "in_axes")
     if not isinstance(in_axes, (list, tuple)):
         raise TypeError(f"vmap: in_axes must be an integer, None or a tuple of them, not "
@@ -72,13 +73,13 @@ def _argument_axes(in_axes, args):
 
 def _axes(axes, tree, what):
     """The axis of each leaf of a tree; `axes` has its structure, or one axis for all of a part."""
-    if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
+    if axes is None or (isinstance(axes, numbers.Integral) and not isinstance(axes, bool)):
         return [axes] * len(_leaves(tree))
     parts, children = _children(axes), _children(tree)
     if parts is None:
         raise TypeError(f"vmap: {what} must hold integers and None, not {type(axes).__name__}")
-    if children is None or [name for name, _ in parts] != [name for name, _ in children]:
+    parts = dict(parts)
+    if children is None or parts.keys() != {name for name, _ in children}:
         raise ValueError(f"vmap: {what} has a part {axes!r}, which does not fit the structure of "
                          f"{type(tree).__name__}")
-    return [axis for (_, part), (_, child) in zip(parts, children)
-            for axis in _axes(part, child, what)]
+    return [axis for name, child in children for axis in _axes(parts[name], child, what)]

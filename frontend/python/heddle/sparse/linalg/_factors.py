@@ -209,6 +209,11 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
         return hd.full_like(b, float("nan"))
 
 
+def solve_matrix(name, A, b):
+    """X of A X = B for sparse matrices; X is sparse, in the format of A."""
+    return _solve_sparse(_factorised(name, A), b, A)
+
+
 def _solve_sparse(factors, b, A):
     """The solutions for the columns of a sparse b, without zeros."""
     from heddle.sparse._construct import hstack

@@ -6,7 +6,7 @@ import heddle as hd
 from heddle.sparse import _inputs
 from heddle.sparse._base import CLASSES, as_sparse, issparse
 from heddle.sparse._construct import eye_array
-from heddle.sparse.linalg._factors import spsolve
+from heddle.sparse.linalg._factors import solve_matrix
 
 # The degree of Padé's approximant -> the greatest 1-norm for which it has the accuracy of double
 # precision (Higham 2005, table 2.3). The last one is for matrices that are scaled.
@@ -31,14 +31,14 @@ def inv(A):
     """The inverse of a sparse matrix, which is sparse, too: scipy.sparse.linalg.inv. Most inverses have
     few zeros: solve systems by spsolve or splu instead.
 
-    It is spsolve(A, identity), see there, also for what is raised. TypeError for what is not sparse.
+    The host factorises A; see spsolve, also for what is raised. TypeError for what is not sparse.
 
     >>> hd.sparse.linalg.inv(hd.sparse.diags([2.0, 4.0])).toarray()
     """
     A = _square("inv", A)
     dtype = A.dtype if A.dtype.kind in "fc" else hd.float64
     A = A.tocsc().astype(dtype)
-    return spsolve(A, _identity(A))
+    return A if A.shape[0] == 0 else solve_matrix("inv", A, _identity(A))
 
 
 def _coefficients(degree):
@@ -68,7 +68,7 @@ def _pade(A, degree):
         odd = odd + powers[3] @ _weighted(powers[1:], b[9::2])
         even = even + powers[3] @ _weighted(powers[1:], b[8::2])
     odd = A @ odd
-    return spsolve(even - odd, even + odd)
+    return solve_matrix("expm", even - odd, even + odd)
 
 
 def expm(A):

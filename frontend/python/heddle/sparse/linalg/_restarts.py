@@ -12,7 +12,14 @@ What differs between Hermitian and other operators is a method: `Lanczos`, `Arno
 """
 
 import heddle as hd
-from heddle.sparse.linalg._systems import length, run
+from heddle.sparse.linalg._systems import length as plain_length, run
+
+
+def length(x):
+    """The Euclidean norm, also of vectors whose squares are not finite or vanish."""
+    greatest = hd.max(hd.abs(x))
+    scale = hd.where((greatest > 0) & hd.isfinite(greatest), greatest, hd.ones_like(greatest))
+    return scale * plain_length(x / scale)
 
 
 class Wanted:
@@ -34,9 +41,11 @@ class Wanted:
         return hd.stack([ranked, ranked[::-1]], axis=1).reshape(-1)[:values.shape[0]]
 
     def allowed(self, values):
-        """ARPACK's bound of errors, and what rounding makes of it for values far below the greatest."""
+        """ARPACK's bound of errors, and what rounding makes of it for values far below the greatest: to
+        that both are relative."""
         size = hd.abs(values)
-        return hd.maximum(self._tol * hd.maximum(size, self._least), 4 * self._eps * hd.max(size))
+        greatest = hd.max(size)
+        return hd.maximum(self._tol * hd.maximum(size, self._least * greatest), 4 * self._eps * greatest)
 
     def equal(self, values):
         """Distances below which values count as equal."""
@@ -53,7 +62,7 @@ class Wanted:
         keys = self._key(values)
         gaps = hd.abs(keys[rivals] - keys[rivals - self._ends])
         # The error of a value is about the square of its vector's.
-        bound = hd.sqrt(self.allowed(values)[rivals] * hd.max(hd.abs(values)))
+        bound = hd.sqrt(self.allowed(values)[rivals]) * hd.sqrt(hd.max(hd.abs(values)))
         return hd.all(errors[rivals] <= hd.maximum(0.01 * gaps, bound))
 
     def differ(self, before, after):
