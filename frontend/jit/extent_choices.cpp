@@ -58,6 +58,18 @@ void add_dynamic(const JitOptions& options, const CallState& call, ir::SymbolBin
   }
 }
 
+/// A symbol that no extent of the call has.
+ir::SymbolId new_symbol(std::string name, const CallState& call) {
+  const auto is_used = [&](ir::SymbolId symbol) {
+    return std::ranges::any_of(call.inputs, [&](const Input& input) {
+      return std::ranges::any_of(input.type.shape,
+                                 [&](ir::Dim extent) { return contains(extent, symbol); });
+    });
+  };
+  while (is_used(ir::intern_symbol(name))) name += '_';
+  return ir::intern_symbol(name);
+}
+
 /// The value of a symbol that has one.
 std::int64_t value_of(ir::SymbolId symbol, const ir::SymbolBindings& values) {
   return std::ranges::find(values, symbol, &ir::SymbolBinding::symbol)->value;
@@ -100,8 +112,8 @@ bool ExtentChoices::decide(const OpenExtents& open, const JitOptions& options, C
   if (larger.evaluate(*known) < smaller.evaluate(*known)) std::swap(larger, smaller);
   const std::optional<ir::SymbolId> symbol = only_symbol(larger);
   if (open.only_order && symbol && !contains(smaller, *symbol)) {
-    const std::string name = fmt::format("{}_rest", ir::symbol_name(*symbol));
-    take({*symbol, smaller, ir::intern_symbol(name)}, call);
+    take({*symbol, smaller, new_symbol(fmt::format("{}_rest", ir::symbol_name(*symbol)), call)},
+         call);
     return true;
   }
   fix(open.first);

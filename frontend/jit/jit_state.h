@@ -117,8 +117,9 @@ struct LoweredState {
   std::string extra_dependencies{};
 };
 
-/// The extent that a name in a Spec or in JitOptions::dynamic stands for: a symbol, or a sum or
-/// product of symbols and numbers, such as n+k.
+/// The extent that a name in a Spec or in JitOptions::dynamic stands for: a symbol or, for a name
+/// with
+/// + or *, a sum or product of symbols and numbers, such as n+k.
 ir::Dim named_extent(const std::string& name);
 /// Sets the types of arrays, with the symbols requested by JitOptions::dynamic.
 void resolve_types(const JitOptions& options, CallState& call);

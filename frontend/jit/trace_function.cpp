@@ -117,6 +117,7 @@ class TraceProgram {
 }  // namespace
 
 ir::Dim named_extent(const std::string& name) {
+  if (name.find_first_of("+*") == std::string::npos) return ir::Dim::symbol(name);
   try {
     return ir::Dim::parse(name);
   } catch (const ParseError& error) {

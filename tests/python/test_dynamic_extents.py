@@ -104,3 +104,17 @@ def test_errors_of_the_function_itself_stay():
 
     with pytest.raises(KeyError, match="mine"):
         hd.jit(function, dynamic=[("m", "n")])(hd.ones((3, 2)))
+
+
+def test_names_are_symbols_or_sums_of_them():
+    for name in ("in-features", "batch size", "N/2", "n+2-", "1+"):
+        with pytest.raises(ValueError, match="name"):
+            hd.jit(lambda x: x * 2, dynamic=[(name,)])(hd.ones(6))
+
+
+def test_symbols_that_are_made_have_new_names():
+    both = hd.jit(lambda x, y: (hd.linalg.svdvals(x), y.sum()), dynamic=[("m", "n"), ("m_rest",)])
+    a = random((5, 3), "float64")
+    values, total = both(hd.asarray(a), hd.ones(9))
+    near(values, np.linalg.svd(a, compute_uv=False))
+    assert float(total) == 9
