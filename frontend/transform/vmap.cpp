@@ -90,6 +90,13 @@ std::vector<Slices> vmap_body(const TracedBody& body, const std::vector<Slices>&
   return SliceRecorder(count, where).run(*region.graph, given);
 }
 
+void check_mapped_axes(std::size_t axes, std::size_t arguments, const SourceLocation& where) {
+  if (axes == arguments) return;
+  throw ValueError(
+      at(fmt::format("vmap: in_axes has {} axes, but the call has {} arguments", axes, arguments),
+         where));
+}
+
 Values vmap_values(const std::function<MappedValues(Values)>& function, const MappedValues& inputs,
                    const VmapOptions& options, const SourceLocation& where) {
   const Site site(where);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,6 +29,9 @@ struct VmapOptions {
 /// of slices goes in each result; nullopt for a result that is the same for all slices.
 Values vmap_values(const std::function<MappedValues(Values)>& function, const MappedValues& inputs,
                    const VmapOptions& options, const SourceLocation& where);
+
+/// Throws ValueError unless a call has as many axes as arguments.
+void check_mapped_axes(std::size_t axes, std::size_t arguments, const SourceLocation& where);
 
 /// Axes repeated for each array of an argument.
 template <class T>
@@ -68,11 +72,7 @@ auto vmap(Function function, MappedAxes in_axes = {}, std::int64_t out_axis = 0,
     using Result = std::remove_cvref_t<decltype(function(arguments...))>;
     MappedAxes axes = in_axes;
     if (axes.empty()) axes.assign(sizeof...(arguments), 0);
-    if (axes.size() != sizeof...(arguments)) {
-      throw ValueError("vmap: in_axes has " + std::to_string(axes.size()) +
-                       " axes, but the call has " + std::to_string(sizeof...(arguments)) +
-                       " arguments");
-    }
+    frontend::check_mapped_axes(axes.size(), sizeof...(arguments), where);
     frontend::MappedValues mapped;
     frontend::VmapOptions options;
     std::size_t next = 0;

@@ -73,15 +73,26 @@ def _is_dense(A):
     return _inputs.is_dense(A) and not hasattr(A, "matvec")
 
 
-def _inverse(A, sigma, OPinv, dtype):
+def _square_operator(name, A, k, sigma, OPinv):
+    """A as an operator, which must be square, and k."""
+    operator, k = aslinearoperator(A), int(k)
+    if operator.shape[0] != operator.shape[1]:
+        raise ValueError(f"{name}: A must be square, not {operator.shape}")
+    if k <= 0:
+        raise ValueError(f"{name}: k must be greater than 0, not {k}")
+    if OPinv is not None and sigma is None:
+        raise ValueError(f"{name}: OPinv needs sigma")
+    return operator, k
+
+
+def _inverse(name, A, sigma, OPinv, dtype, permc_spec=None):
     """The inverse of A - sigma, as an operator."""
     if OPinv is not None:
         return aslinearoperator(OPinv)
     if not (issparse(A) or _inputs.is_scipy(A) or _is_dense(A)):
-        raise ValueError("eigsh: sigma needs a matrix to factorise; give OPinv for an operator")
+        raise ValueError(f"{name}: sigma needs a matrix to factorise; give OPinv for an operator")
     shifted = as_sparse(A).tocsc().astype(dtype) - sigma * eye_array(A.shape[0], dtype=dtype)
-    factors = splu(shifted, permc_spec="MMD_AT_PLUS_A")  # the order for a symmetric structure
-    return LinearOperator(shifted.shape, factors.solve, dtype=dtype)
+    return LinearOperator(shifted.shape, splu(shifted, permc_spec=permc_spec).solve, dtype=dtype)
 
 
 def _order(values, which, with_vectors):
@@ -107,10 +118,10 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     A is a matrix or a LinearOperator. `which` is "LM", "SM" (greatest and least magnitude), "LA", "SA"
     (greatest and least) or "BE" (from both ends). With sigma it orders 1 / (w - sigma), so that "LM"
     finds the eigenvalues next to sigma; A - sigma is factorised by splu, or OPinv is its inverse. ncv
-    is the number of vectors in the basis, maxiter that of restarts from one vector, tol the relative accuracy, 0 for
-    the dtype's. v0 is the first vector; by default it is random, the same in each run. An eigenvalue that
-    occurs several times is found as often: once all have converged, iterations from random vectors look
-    for others.
+    is the number of vectors in the basis, maxiter that of restarts from one vector, tol the relative
+    accuracy, 0 for the dtype's. v0 is the first vector; by default it is random, the same in each run.
+    An eigenvalue that occurs several times is found as often: once all have converged, iterations from
+    random vectors look for others.
 
     The iteration is one loop on the device, which waits once, at the end; with sigma on a CPU it waits
     in each step. Inside jit a result that did not converge is returned as it is. Raises ValueError for
@@ -123,21 +134,17 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
         raise NotImplementedError("eigsh: M, Minv and modes other than 'normal' are not there")
     if which not in WHICH:
         raise ValueError(f"eigsh: which must be one of {', '.join(WHICH)}, not {which!r}")
-    operator = aslinearoperator(A)
-    n, k = operator.shape[0], int(k)
-    if operator.shape != (n, n):
-        raise ValueError(f"eigsh: A must be square, not {operator.shape}")
-    if k <= 0:
-        raise ValueError(f"eigsh: k must be greater than 0, not {k}")
+    operator, k = _square_operator("eigsh", A, k, sigma, OPinv)
+    n = operator.shape[0]
     if k >= n:
         if not _is_dense(A):
             raise TypeError(f"eigsh: k is {k}, but must be less than {n}; use hd.linalg.eigh for all")
         return _dense(A, return_eigenvectors)
-    if OPinv is not None and sigma is None:
-        raise ValueError("eigsh: OPinv needs sigma")
     dtype = _floating(operator.dtype)
     tol, maxiter = _checked("eigsh", tol, maxiter, n)
-    operator = operator if sigma is None else _inverse(A, sigma, OPinv, dtype)
+    if sigma is not None:
+        # The order of elimination is the one for a symmetric structure.
+        operator = _inverse("eigsh", A, sigma, OPinv, dtype, "MMD_AT_PLUS_A")
     start, noise = _random("eigsh", n, dtype, v0, rng)
     # On a CPU SuperLU solves faster than a recorded loop does, by more than recording saves.
     by_superlu = sigma is not None and OPinv is None and start.device == "cpu"

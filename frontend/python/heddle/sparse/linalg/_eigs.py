@@ -2,27 +2,12 @@
 
 import heddle as hd
 from heddle import _heddle
-from heddle.sparse import _inputs
-from heddle.sparse._base import as_sparse, issparse
-from heddle.sparse._construct import eye_array
 from heddle.sparse.linalg._arnoldi import WHICH, Arnoldi
-from heddle.sparse.linalg._eigen import (_basis_size, _check_converged, _checked, _floating, _is_dense,
-                                         _random)
-from heddle.sparse.linalg._factors import splu
-from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator
+from heddle.sparse.linalg._eigen import (_basis_size, _check_converged, _checked, _floating, _inverse,
+                                         _random, _square_operator)
 from heddle.sparse.linalg._restarts import iterate
 
 _sparse = _heddle._sparse
-
-
-def _inverse(A, sigma, OPinv, dtype):
-    """The inverse of A - sigma, as an operator."""
-    if OPinv is not None:
-        return aslinearoperator(OPinv)
-    if not (issparse(A) or _inputs.is_scipy(A) or _is_dense(A)):
-        raise ValueError("eigs: sigma needs a matrix to factorise; give OPinv for an operator")
-    shifted = as_sparse(A).tocsc().astype(dtype) - sigma * eye_array(A.shape[0], dtype=dtype)
-    return LinearOperator(shifted.shape, splu(shifted).solve, dtype=dtype)
 
 
 def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0,
@@ -45,20 +30,15 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
         raise NotImplementedError("eigs: M, Minv and OPpart are not there")
     if which not in WHICH:
         raise ValueError(f"eigs: which must be one of {', '.join(WHICH)}, not {which!r}")
-    operator = aslinearoperator(A)
-    n, k = operator.shape[0], int(k)
-    if operator.shape != (n, n):
-        raise ValueError(f"eigs: A must be square, not {operator.shape}")
-    if k <= 0:
-        raise ValueError(f"eigs: k must be greater than 0, not {k}")
+    operator, k = _square_operator("eigs", A, k, sigma, OPinv)
+    n = operator.shape[0]
     if k >= n - 1:
         raise TypeError(f"eigs: k is {k}, but must be less than {n - 1}; use hd.linalg.eig for all")
-    if OPinv is not None and sigma is None:
-        raise ValueError("eigs: OPinv needs sigma")
     is_real = operator.dtype.kind != "c" and not isinstance(sigma, complex)
     dtype = hd.result_type(_floating(operator.dtype), hd.complex64)
     tol, maxiter = _checked("eigs", tol, maxiter, n)
-    operator = operator if sigma is None else _inverse(A, sigma, OPinv, dtype)
+    if sigma is not None:
+        operator = _inverse("eigs", A, sigma, OPinv, dtype)
     start, noise = _random("eigs", n, dtype, v0, rng)
     by_superlu = sigma is not None and OPinv is None and start.device == "cpu"
     values, vectors, converged = iterate(

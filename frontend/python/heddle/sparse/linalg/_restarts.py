@@ -41,8 +41,8 @@ class Wanted:
         return hd.stack([ranked, ranked[::-1]], axis=1).reshape(-1)[:values.shape[0]]
 
     def allowed(self, values):
-        """ARPACK's bound of errors, and what rounding makes of it for values far below the greatest: to
-        that both are relative."""
+        """The greatest errors with which values have converged: ARPACK's bound, but at least 4 units of
+        rounding of the greatest value. Small values are bounded relative to the greatest, too."""
         size = hd.abs(values)
         greatest = hd.max(size)
         return hd.maximum(self._tol * hd.maximum(size, self._least * greatest), 4 * self._eps * greatest)
