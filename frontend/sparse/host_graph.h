@@ -9,7 +9,7 @@
 
 namespace heddle::sparse::csgraph {
 
-/// What SciPy has in place of a node that is not there.
+/// Stands for no node, as in SciPy.
 constexpr std::int32_t no_node = -9999;
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -32,7 +32,7 @@ enum class Weights : std::uint8_t { read, ignored };
 /// TraceError inside a trace.
 HostGraph host_graph(const char* name, const Csr& a, Weights weights, const SourceLocation& where);
 
-/// Throws IndexError for what is not a node.
+/// Throws IndexError unless the graph has the node.
 void check_node(const char* name, std::int64_t node, const HostGraph& graph,
                 const SourceLocation& where);
 

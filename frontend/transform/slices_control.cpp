@@ -1,5 +1,5 @@
-// Loops and branches for many slices at once. What varies from slice to slice is found first: a
-// carry varies if its first value does, or what a step makes of it.
+// Loops and branches for many slices at once. First it is found which carries vary from slice to
+// slice: those whose first value varies, and those that some step computes from values that vary.
 #include <algorithm>
 
 #include "frontend/array/access.h"

@@ -23,8 +23,8 @@ ir::Target least_target() {
 
 Op combining(DType dtype) { return is_boolean(dtype) ? Op::bitwise_xor : Op::add; }
 
-/// Sums over rows of an odd length. One adds two parts of an array that begin at other places of
-/// other rows, one an array and a row, one an array and a column.
+/// Sums over rows of an odd length: of two parts of one array, shifted against each other, of an
+/// array and a row, and of an array and a column.
 Builder maps_of_rows(DType dtype, std::int64_t rows, std::int64_t length, bool aligned) {
   Builder builder(fmt::format("rows of {} of {}", length, name_of(dtype)));
   const Op op = combining(dtype);
