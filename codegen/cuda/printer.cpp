@@ -30,6 +30,10 @@ KernelSource CudaPrinter::print() {
     decision(*plan_.decides);
     return body_.finish(out_.text(), {"core"});
   }
+  if (plan_.attention) {
+    attention();
+    return body_.finish(out_.text(), {"core", "memory"});
+  }
   out_.line("typedef {} Index;", plan_.index_bits == 32 ? "int" : "long long");
   body_.declare_reductions();
   if (plan_.items) tables_ = body_.item_tables("alignas(16) __device__ const");

@@ -79,6 +79,7 @@ class CudaPrinter {
   std::string tile_place(std::size_t scan, const std::string& row, const std::string& slot,
                          const std::string& rows) const;
   void sort();
+  void attention();
   void decision(DType dtype);
   void items();
   void item_thread(bool interleaved, const char* slot, const char* lane);

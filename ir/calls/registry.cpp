@@ -8,6 +8,7 @@
 #include "heddle/error.h"
 
 #include "ir/base/fork_gate.h"
+#include "ir/calls/attention.h"
 #include "ir/calls/calls.h"
 #include "ir/calls/collective.h"
 #include "ir/calls/gram.h"
@@ -20,6 +21,7 @@ namespace {
 // clang-format off
 constexpr const CallOp& (*table[])() = {
     calls::matmul,
+    calls::attention,
     calls::gram_parts,
     calls::sort,
     calls::argsort,

@@ -25,6 +25,12 @@ const Capabilities& capabilities_of(const Target& target) {
                                         .splits_long_products = true,
                                         .stacked_systems = true,
                                         .rates = {2.0e7, 4.0e6, 3.0}};
+  static constexpr Capabilities sm_90 = [] {
+    Capabilities more = cuda;
+    more.tile_products = true;
+    return more;
+  }();
+  if (target.architecture == "sm_90") return sm_90;
   static constexpr std::array by_kind = {&host, &cuda};  // in the order of TargetKind
   return *by_kind[static_cast<std::size_t>(target.kind)];
 }

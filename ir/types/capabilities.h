@@ -46,6 +46,9 @@ struct Capabilities {
   bool lu_loses_nan = false;
   /// Products of a few rows and columns, but of many terms, are faster in parts, which are added.
   bool splits_long_products = false;
+  /// A warp group's tensor cores multiply 16-bit matrices in shared memory
+  /// (codegen/device/tiles.h).
+  bool tile_products = false;
   /// The library multiplies matrices and solves triangular systems of a stack in one call, but no
   /// reflectors.
   bool stacked_systems = false;

@@ -12,9 +12,11 @@
 
 #include "heddle/error.h"
 
+#include "ir/calls/attention.h"
 #include "ir/calls/collective.h"
 #include "ir/calls/gram.h"
 #include "ir/calls/inverse.h"
+#include "passes/calls/attention.h"
 #include "passes/calls/cholesky.h"
 #include "passes/calls/collective.h"
 #include "passes/calls/control.h"
@@ -41,6 +43,10 @@ constexpr CallLowering table[] = {
      .describe = describe_product,
      .item = matmul_item,
      .flops = matmul_flops},
+    {.op = ir::calls::attention,
+     .reads = attention_reads,
+     .kernel = attention_kernel,
+     .only_lowered = true},
     {.op = ir::calls::gram_parts, .item = gram_item, .flops = gram_flops, .only_lowered = true},
     {.op = ir::calls::sort, .lower = lower_sort, .describe = describe_sort},
     {.op = ir::calls::argsort, .lower = lower_sort, .describe = describe_sort},
@@ -162,6 +168,12 @@ std::optional<ItemCall> item_call(const Graph& graph, ValueId value, const ir::T
   if (graph.op(value) != ir::Op::call) return std::nullopt;
   const CallLowering& row = lowering_of(*graph.attributes(value).call->op);
   return row.item == nullptr ? std::nullopt : row.item(graph, value, target);
+}
+
+std::optional<KernelPlan> call_kernel(const Graph& graph, ValueId call, IndexSpace& space) {
+  const CallLowering& row = lowering_of(*graph.attributes(call).call->op);
+  if (row.kernel == nullptr) return std::nullopt;
+  return row.kernel(graph, call, space);
 }
 
 Graph lower_calls(const Graph& graph, const ir::Target& target) {

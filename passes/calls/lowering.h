@@ -98,6 +98,9 @@ struct CallLowering {
   /// elementwise ops before and after it. Null, or nullopt: the call is a step of its own.
   std::optional<ItemCall> (*item)(const Graph& graph, ValueId call,
                                   const ir::Target& target) = nullptr;
+  /// The call's kernel, if one kernel computes the call and fuses with nothing. The space holds its
+  /// addresses. Null: the call is a step of the runtime's, or of `item`.
+  KernelPlan (*kernel)(const Graph& graph, ValueId call, IndexSpace& space) = nullptr;
   /// Number of floating-point operations, for steps without `describe`. Null: not counted.
   Dim (*flops)(const Graph& graph, ValueId call) = nullptr;
   /// Only the `lower` of another op makes this call; no function of the frontend records it.
@@ -109,6 +112,9 @@ const CallLowering& lowering_of(const ir::CallOp& op);
 
 /// The ItemCall of a value that is a call with one; else nullopt.
 std::optional<ItemCall> item_call(const Graph& graph, ValueId value, const ir::Target& target);
+
+/// The kernel of a call with a `kernel`; else nullopt.
+std::optional<KernelPlan> call_kernel(const Graph& graph, ValueId call, IndexSpace& space);
 
 /// Lowers every call of a graph for a target.
 Graph lower_calls(const Graph& graph, const ir::Target& target);

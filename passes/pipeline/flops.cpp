@@ -46,6 +46,10 @@ Dim kernel_flops(const Graph& graph, const KernelPlan& plan) {
     for (const ItemPhase& phase : plan.items->phases) flops += phase_flops(graph, plan, phase);
     return flops;
   }
+  if (plan.attention) {
+    return iterations(plan.outer) * plan.attention->rows * plan.attention->columns *
+           Dim(2 * (plan.attention->depth + plan.attention->width));
+  }
   const Dim outer = iterations(plan.outer), all = elements_of(plan);
   for (const Instruction& instruction : plan.body) {
     const Dim each = steps_around(plan, instruction, 1) * Dim(instruction_flops(plan, instruction));

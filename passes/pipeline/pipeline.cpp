@@ -11,6 +11,7 @@
 #include "ir/base/span.h"
 #include "passes/calls/lowering.h"
 #include "passes/plan/family.h"
+#include "passes/rewrite/attention.h"
 #include "passes/rewrite/roll_loops.h"
 #include "passes/rewrite/simplify.h"
 #include "passes/rewrite/split_concatenate.h"
@@ -43,6 +44,11 @@ std::span<const GraphPass> graph_passes() {
        true},
       {"simplify", [](const Graph& graph, const PlanOptions&) { return simplify(graph); },
        "before calls are lowered, so that transposes next to them have been composed"},
+      {"attention",
+       [](const Graph& graph, const PlanOptions& options) {
+         return options.strict ? graph : find_attention(graph, options.target);
+       },
+       "after transposes have been composed, before products are lowered"},
       {"calls",
        [](const Graph& graph, const PlanOptions& options) {
          return lower_calls(graph, options.target);

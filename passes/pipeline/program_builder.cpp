@@ -310,6 +310,11 @@ void Builder::add_call(CallStep call, Dim moved) {
 }
 
 void Builder::add_call(const Group& group) {
+  if (std::optional<KernelPlan> plan = call_kernel(graph_, group.root, *planned_.grouping.space)) {
+    plan->space = planned_.grouping.space.get();
+    describe_operands(*plan);
+    return add_kernel(*std::move(plan));
+  }
   CallSite site(*this, group.root);
   DescribedCall call = describe_call(site);
   add_call(std::move(call.step), call.moved);

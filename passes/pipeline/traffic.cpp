@@ -58,6 +58,11 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
     if (!store.by_value) add(store.operand, store.address);
   }
   Dim bytes;
+  if (plan.attention) {
+    for (const KernelOperand& operand : plan.operands)
+      bytes += byte_count(graph.type(operand.value));
+    return bytes;
+  }
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].addresses.empty() || plan.operands[i].in_item()) continue;
     bytes += elements_moved(operands[i], whole(static_cast<int>(i))) *

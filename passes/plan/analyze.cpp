@@ -7,6 +7,8 @@
 #include <set>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "ir/types/capabilities.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/walk.h"
@@ -179,6 +181,7 @@ int index_bits(const KernelPlan& plan) {
   // Rounding up to whole blocks, and a thread's last step, may exceed the end before the bounds
   // check.
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 22);
+  if (plan.attention) return 64;
   const auto fits = [&](const Dim& dim) { return dim.is_constant() && dim.constant() < limit; };
   if (!fits(iterations(plan.outer)) || !fits(iterations(plan.inner))) return 64;
   if (plan.parts_of && !fits(*plan.parts_of)) return 64;
@@ -374,6 +377,7 @@ int vector_width(const KernelPlan& plan, const Instruction& load, const Loop& lo
 
 std::string describe(const KernelPlan& plan) {
   std::string name = "hd";
+  if (plan.attention) return fmt::format("hd_attention_{}", name_of(plan.attention->dtype));
   int words = 0;
   std::string last;
   if (plan.items) {

@@ -282,6 +282,23 @@ struct SortKernel {
   int word_bits = 32;    ///< of the digit counts
 };
 
+/// Rows of an array that are contiguous in memory, for each item of a batch.
+struct BatchOfRows {
+  int operand = -1;
+  Index start;  ///< the first element of row 0; depends on the batch's loops
+  Dim stride;   ///< elements from one row to the next
+};
+
+/// A kernel of ir::calls::attention(). Its outer loops run over the batch.
+struct AttentionKernel {
+  DType dtype = DType::f16;
+  Dim rows, columns;                  ///< numbers of queries and of keys
+  std::int64_t depth = 0, width = 0;  ///< columns of queries and keys, and of values
+  double scale = 1;
+  int stages = 2;  ///< tiles of keys and of values that a block holds
+  BatchOfRows queries, keys, values, result;
+};
+
 /// One kernel, completely decided; the printers only print it. Outer loops are distributed over
 /// blocks and threads, inner loops (of reductions) run inside. A stage is one pass over the inner
 /// loops.
@@ -349,8 +366,13 @@ struct KernelPlan {
   /// A kernel that decides whether a conditional node of a CUDA graph runs, by a number of this
   /// dtype (runtime::Decision). Of the fields above, only family, name and threads apply to it.
   std::optional<DType> decides;
+
+  /// An attention kernel. Of the fields above, only family, name, threads, index_bits, outer and
+  /// operands apply to it.
+  std::optional<AttentionKernel> attention;
+
   /// Whether it is a plan of loops, which the fields above describe.
-  bool has_loops() const { return !sort && !decides; }
+  bool has_loops() const { return !sort && !decides && !attention; }
 
   /// The space of all addresses.
   const IndexSpace* space = nullptr;

@@ -1,6 +1,7 @@
 #include "passes/plan/launch.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <set>
 
@@ -226,6 +227,23 @@ CombineOrder order_of(const Reduction& reduction) {
   return reduction.along_columns ? CombineOrder::columns : CombineOrder::rows;
 }
 
+namespace {
+
+std::array<const BatchOfRows*, 4> rows_of(const AttentionKernel& attention) {
+  return {&attention.queries, &attention.keys, &attention.values, &attention.result};
+}
+
+/// As AttentionMemory in codegen/device/attention.h, which aligns it to 1024 bytes.
+std::uint32_t attention_bytes(const AttentionKernel& attention) {
+  constexpr std::int64_t chunk_columns = 64, chunk_bytes = 128 * 128, gate = 8, alignment = 1024;
+  const std::int64_t depth = (attention.depth + chunk_columns - 1) / chunk_columns;
+  const std::int64_t width = (attention.width + chunk_columns - 1) / chunk_columns;
+  return static_cast<std::uint32_t>((depth + attention.stages * (depth + width)) * chunk_bytes +
+                                    gate * (1 + 4 * attention.stages) + alignment);
+}
+
+}  // namespace
+
 std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   Symbols symbols(*plan.space);
   for (const Loop& loop : plan.outer) symbols.add(loop.extent);
@@ -235,6 +253,14 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
     symbols.add(plan.items->count);
     for (const ItemPhase& phase : plan.items->phases) {
       for (const Loop& loop : phase.batch) symbols.add(loop.extent);
+    }
+  }
+  if (plan.attention) {
+    symbols.add(plan.attention->rows);
+    symbols.add(plan.attention->columns);
+    for (const BatchOfRows* const one : rows_of(*plan.attention)) {
+      symbols.add(one->start);
+      symbols.add(one->stride);
     }
   }
   for (const Instruction& instruction : plan.body) {
@@ -348,6 +374,11 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
   step.shared_bytes = shared_bytes(plan);
   step.block[0] = static_cast<std::uint32_t>(plan.threads);
   const Dim outer = iterations(plan.outer);
+  if (plan.attention) {
+    step.grid = {{plan.attention->rows, attention_block_rows}, {outer, 1}};
+    step.shared_bytes = attention_bytes(*plan.attention);
+    return step;
+  }
   switch (plan.mapping) {
     case Mapping::elements:
       step.grid = {

@@ -72,6 +72,11 @@ class PlanText {
                          kind_names[static_cast<std::size_t>(plan_.sort->kind)], plan_.sort->items,
                          plan_.threads, plan_.sort->indices ? plan_.sort->index_bits : 0);
     }
+    if (plan_.attention) {
+      return fmt::format("attention depth={} width={} scale={} stages={} threads={} i{}",
+                         plan_.attention->depth, plan_.attention->width, plan_.attention->scale,
+                         plan_.attention->stages, plan_.threads, plan_.index_bits);
+    }
     if (plan_.decides) return fmt::format("decides by {}", name_of(*plan_.decides));
     switch (plan_.mapping) {
       case Mapping::elements:

@@ -229,7 +229,9 @@ Choice choose_architecture(std::string_view architecture, const std::vector<int>
                            std::string_view version) {
   const int wanted = capability(architecture);
   if (std::find(known.begin(), known.end(), wanted) != known.end()) {
-    return {BinaryKind::cubin, std::string(architecture)};
+    // Machine code for this architecture runs on no other, so it may use what only this one has.
+    constexpr std::string_view own = "sm_90";
+    return {BinaryKind::cubin, std::string(architecture) + (architecture == own ? "a" : "")};
   }
   int best = -1;
   for (const int each : known) {

@@ -42,7 +42,7 @@ TEST_CASE("a kernel compiles to machine code of the architecture, the same bytes
   const nvrtc::Binary first = nvrtc::compile(good, "hd_twice", "sm_90", {});
   CHECK(first.kind == nvrtc::BinaryKind::cubin);
   CHECK(first.bytes.substr(0, 4) == "\177ELF");
-  CHECK(first.architecture == "sm_90");
+  CHECK(first.architecture == "sm_90a");
   CHECK(nvrtc::compile(good, "hd_twice", "sm_90", {}).bytes == first.bytes);
   CHECK(nvrtc::compile(good, "hd_twice", "sm_80", {}).bytes != first.bytes);
 }
@@ -90,7 +90,7 @@ TEST_CASE("an architecture that is too new gets PTX for the newest that is known
   const std::vector<int> known = {75, 80, 90};
   const auto own = nvrtc::choose_architecture("sm_90", known, "12.0");
   CHECK(own.kind == nvrtc::BinaryKind::cubin);
-  CHECK(own.option_value == "sm_90");
+  CHECK(own.option_value == "sm_90a");
   const auto newer = nvrtc::choose_architecture("sm_120", known, "12.0");
   CHECK(newer.kind == nvrtc::BinaryKind::ptx);
   CHECK(newer.option_value == "compute_90");

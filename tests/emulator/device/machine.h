@@ -114,6 +114,8 @@ struct Machine {
   void (*block_barrier)(Place);
   void (*cluster_barrier)(Place);
   void (*exchange)(const Exchange&);
+  void (*await_opening)(Place);  ///< of any gate of the block
+  void (*note_opening)();
   /// Whether what `thread` did at `time` is ordered before this thread by barriers or fences.
   bool (*global_ordered)(unsigned int thread, unsigned int time);
   /// The same of memory of this thread's block (`own`) or of another of its cluster.

@@ -57,6 +57,8 @@ std::string Scheduler::whereabouts(const Thread& thread) const {
       return "at the block_barrier " + name_place(thread.place);
     case Thread::State::at_cluster_barrier:
       return "at the cluster_barrier " + name_place(thread.place);
+    case Thread::State::at_gate:
+      return "at a gate " + name_place(thread.place);
     case Thread::State::at_exchange:
       return "at the shuffle, ballot or warp_barrier " + name_place(thread.place);
   }
@@ -122,6 +124,10 @@ std::string Scheduler::describe_stuck() const {
   }
   for (const Block& block : blocks_) {
     if (block.arrived > 0) return describe_missing_at_barrier(block);
+  }
+  for (const Thread& thread : threads_) {
+    if (thread.state == Thread::State::at_gate)
+      return fmt::format("{} is {}, which does not open", describe(thread), whereabouts(thread));
   }
   for (const Thread& thread : threads_) {
     if (thread.state == Thread::State::done) {

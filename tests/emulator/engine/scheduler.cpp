@@ -26,6 +26,8 @@ struct Hooks {
     machine.block_barrier = [](Place place) { active->block_barrier(place); };
     machine.cluster_barrier = [](Place place) { active->cluster_barrier(place); };
     machine.exchange = [](const Exchange& exchange) { active->exchange(exchange); };
+    machine.await_opening = [](Place place) { active->await_opening(place); };
+    machine.note_opening = [] { active->note_opening(); };
     machine.global_ordered = [](unsigned int thread, unsigned int time) {
       return active->global_ordered(thread, time);
     };
@@ -228,6 +230,20 @@ void Scheduler::block_barrier(Place place) {
   release_barrier(first, first + block_threads_, place);
   block.barrier_time = step();
   install(*current_);
+}
+
+void Scheduler::await_opening(Place place) {
+  current_->state = Thread::State::at_gate;
+  current_->place = place;
+  wait();
+}
+
+/// All threads of the block that wait at gates look again.
+void Scheduler::note_opening() {
+  const std::uint32_t first = static_cast<std::uint32_t>(current_->block->rank) * block_threads_;
+  for (std::uint32_t i = first; i < first + block_threads_; ++i) {
+    if (threads_[i].state == Thread::State::at_gate) make_ready(threads_[i]);
+  }
 }
 
 void Scheduler::cluster_barrier(Place place) {

@@ -31,6 +31,7 @@ struct Thread {
     at_block_barrier,
     at_cluster_barrier,
     at_exchange,
+    at_gate,
     done
   };
   State state = State::running;
@@ -95,6 +96,8 @@ class Scheduler {
   void cluster_barrier(Place place);
   void release_barrier(std::uint32_t first, std::uint32_t last, Place place);
   void exchange(const Exchange& exchange);
+  void await_opening(Place place);
+  void note_opening();
   void complete_exchange(std::uint32_t warp);
   bool global_ordered(std::uint32_t thread, std::uint32_t time) const;
   bool shared_ordered(std::uint64_t stamp, bool own) const;

@@ -12,8 +12,8 @@
 namespace heddle::emulator {
 namespace {
 
-constexpr std::array<std::string_view, 6> twins = {"memory", "words",  "shared",
-                                                   "warp",   "atomic", "cluster"};
+constexpr std::array<std::string_view, 7> twins = {"memory", "words",   "shared", "warp",
+                                                   "atomic", "cluster", "tiles"};
 
 void append_sections(std::string& text, std::span<const codegen::KernelSource> kernels) {
   std::vector<std::string> names;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "passes/calls/lowering.h"
+
+namespace heddle::passes {
+
+/// The most columns of queries and keys, and of values, that an attention kernel takes. They are
+/// multiples of `attention_piece`, the elements that a thread copies at once.
+inline constexpr std::int64_t most_attention_columns = 128;
+inline constexpr std::int64_t attention_piece = 8;
+
+/// The arrays that the kernel of ir::calls::attention() reads: below views whose rows are
+/// contiguous in memory and aligned to 16 bytes.
+std::vector<ValueId> attention_reads(const Graph& graph, ValueId call, const CallTarget& target);
+/// One block for each 128 queries (codegen/device/attention.h).
+KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space);
+
+}  // namespace heddle::passes
