@@ -289,6 +289,8 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     }
     case Instruction::Kind::step:
       return fmt::format("static_cast<long long>(step{})", instruction.loop);
+    case Instruction::Kind::score:
+      return "score";
     case Instruction::Kind::loop:
       break;
   }

@@ -80,6 +80,9 @@ class CudaPrinter {
                          const std::string& rows) const;
   void sort();
   void attention();
+  void attention_rows(const char* name, const passes::BatchOfRows& rows);
+  void attention_range();
+  void attention_map();
   void decision(DType dtype);
   void items();
   void item_thread(bool interleaved, const char* slot, const char* lane);

@@ -12,6 +12,74 @@ struct AttentionRows {
   long long start, stride;
 };
 
+// The keys from which on, and up to which, a block works, where scores are minus infinity before
+// key `least` and from key `most` on: whole tiles of them, and at least one key.
+template <class I>
+__device__ __forceinline__ I first_key(I least, I columns) {
+  const I begin = least < columns ? least : columns - 1;
+  return begin > 0 ? begin / 128 * 128 : 0;
+}
+template <class I>
+__device__ __forceinline__ I last_key(I most, I begin, I columns) {
+  const I end = most > begin ? most : begin + 1;
+  return end < columns ? end : columns;
+}
+
+// Minus infinity: the score of what does not exist.
+__device__ __forceinline__ float lowest_score() { return heddle_scalar::float_of(0xff800000u); }
+
+// Maps of products to scores. The weights are powers of 2 of the scores times `exponent`.
+struct ScaledScores {
+  static constexpr bool changes = false;
+  float exponent;
+};
+
+// Minus infinity for keys that are not between two functions of the query.
+template <class Least, class Most, class I>
+struct BoundedScores {
+  static constexpr bool changes = true;
+  using Index = I;
+  float exponent;
+  const Least& least;
+  const Most& most;
+
+  // Whether it changes none of 128 scores of each of these queries.
+  __device__ __forceinline__ bool leaves(I first, I last, I column) const {
+    return column >= least(last) && column + 128 <= most(first);
+  }
+  __device__ __forceinline__ float operator()(float product, I row, I column) const {
+    return column >= least(row) && column < most(row) ? product : lowest_score();
+  }
+};
+template <class I, class Least, class Most>
+__device__ __forceinline__ BoundedScores<Least, Most, I> bounded_scores(float exponent,
+                                                                        const Least& least,
+                                                                        const Most& most) {
+  return {exponent, least, most};
+}
+
+// Any function of a product times `scale`, the query and the key.
+template <class Change, class I>
+struct ChangedScores {
+  static constexpr bool changes = true;
+  static constexpr float exponent = 1.44269504f;
+  using Index = I;
+  float scale;
+  I rows, columns;
+  const Change& change;
+
+  __device__ __forceinline__ bool leaves(I, I, I) const { return false; }
+  __device__ __forceinline__ float operator()(float product, I row, I column) const {
+    return change(product * scale, row < rows ? row : rows - 1,
+                  column < columns ? column : columns - 1);
+  }
+};
+template <class Change, class I>
+__device__ __forceinline__ ChangedScores<Change, I> changed_scores(float scale, I rows, I columns,
+                                                                   const Change& change) {
+  return {scale, rows, columns, change};
+}
+
 template <int Depth, int Width, int Stages>
 struct AttentionMemory {
   static constexpr int depth_chunks = (Depth + 63) / 64, width_chunks = (Width + 63) / 64;
@@ -53,21 +121,21 @@ template <int Depth, int Width, int Stages, class Queries, class Keys, class Val
 __device__ __forceinline__ void copy_attention_tiles(int base, const Queries& queries,
                                                      const Keys& keys, const Values& values,
                                                      long long first, long long rows,
-                                                     long long columns) {
+                                                     long long begin, long long end) {
   using Memory = AttentionMemory<Depth, Width, Stages>;
   copy_rows<Depth>(base + Memory::queries, queries, first, rows);
   int copied = base + Memory::has_queries;  // the gate of what is being copied
   int stage = 0, parity = 1;
-  for (long long at = 0; at < columns; at += 128) {
+  for (long long at = begin; at < end; at += 128) {
     await_gate(base + Memory::free_keys + 8 * stage, parity);
     copy_rows<Depth>(base + Memory::keys + stage * Memory::depth_chunks * Memory::chunk, keys, at,
-                     columns);
+                     end);
     await_copies<1>();
     enter_gate(copied);
     copied = base + Memory::has_keys + 8 * stage;
     await_gate(base + Memory::free_values + 8 * stage, parity);
     copy_rows<Width>(base + Memory::values + stage * Memory::width_chunks * Memory::chunk, values,
-                     at, columns);
+                     at, end);
     await_copies<1>();
     enter_gate(copied);
     copied = base + Memory::has_values + 8 * stage;
@@ -87,10 +155,7 @@ struct AttentionSums {
   float scores[64];
   float sums[Memory::width_chunks][32] = {};  // of weights times values
   unsigned int weights[32];
-  float greatest[2] = {lowest(), lowest()}, total[2] = {}, shrunk[2];
-
-  // Minus infinity: the score of what does not exist.
-  static __device__ __forceinline__ float lowest() { return heddle_scalar::float_of(0xff800000u); }
+  float greatest[2] = {lowest_score(), lowest_score()}, total[2] = {}, shrunk[2];
 
   __device__ __forceinline__ void multiply_keys(int queries, int keys) {
 #pragma unroll
@@ -116,16 +181,31 @@ struct AttentionSums {
     close_products();
   }
 
-  // Exponentials of the scores of a tile, of which `valid` columns exist: exp2(scale * score) over
-  // that of the greatest score so far.
-  __device__ __forceinline__ void exponentials(float scale, long long valid) {
-    if (valid < 128) {
-      const int column = static_cast<int>(threadIdx.x % 4) * 2;
+  // Exponentials of the scores of a tile, over that of the greatest score so far. Its first column
+  // is `at`, and `end` is behind the last one; `row` is the first row of the group.
+  template <class Map>
+  __device__ __forceinline__ void exponentials(const Map& map, long long row, long long at,
+                                               long long end) {
+    const long long valid = end - at;
+    const int column = static_cast<int>(threadIdx.x % 4) * 2;
+    if constexpr (Map::changes) {
+      using I = typename Map::Index;
+      const I first = static_cast<I>(row), begin = static_cast<I>(at);
+      if (!map.leaves(first, first + 63, begin)) {
+        const int in_group = static_cast<int>(threadIdx.x % 128);
+        const I own = first + in_group / 32 * 16 + in_group % 32 / 4;
 #pragma unroll
-      for (int i = 0; i < 64; ++i) {
-        if (i / 4 * 8 + column + i % 2 >= valid) scores[i] = lowest();
+        for (int i = 0; i < 64; ++i)
+          scores[i] = map(scores[i], own + i / 2 % 2 * 8, begin + i / 4 * 8 + column + i % 2);
       }
     }
+    if (valid < 128) {
+#pragma unroll
+      for (int i = 0; i < 64; ++i) {
+        if (i / 4 * 8 + column + i % 2 >= valid) scores[i] = lowest_score();
+      }
+    }
+    const float scale = map.exponent;
 #pragma unroll
     for (int row = 0; row < 2; ++row) {
       float most = greatest[row];
@@ -135,7 +215,7 @@ struct AttentionSums {
       most = heddle_scalar::fmax_float(most, shuffle_xor(most, 1, 32));
       most = heddle_scalar::fmax_float(most, shuffle_xor(most, 2, 32));
       // If no score is above -infinity so far, the exponentials are 0, not NaN.
-      const float shift = most == lowest() ? 0.0f : most * scale;
+      const float shift = most == lowest_score() ? 0.0f : most * scale;
       shrunk[row] = quick_exp2(greatest[row] * scale - shift);
       greatest[row] = most;
       float part = 0;
@@ -203,16 +283,17 @@ struct AttentionSums {
   }
 };
 
-template <int Depth, int Width, int Stages, class T, bool Aligned>
+template <int Depth, int Width, int Stages, class T, bool Aligned, class Map>
 __device__ __forceinline__ void sum_attention(int base, const AttentionRows<T, Aligned>& result,
-                                              long long first, long long rows, long long columns,
-                                              float scale) {
+                                              long long first, long long rows, long long begin,
+                                              long long end, const Map& map) {
   using Memory = AttentionMemory<Depth, Width, Stages>;
   constexpr int keys_bytes = Memory::depth_chunks * Memory::chunk;
   constexpr int values_bytes = Memory::width_chunks * Memory::chunk;
   const int group = static_cast<int>(threadIdx.x / 128);
   const bool speaks = threadIdx.x % 32 == 0;  // for its warp
   const int queries = base + Memory::queries + group * 64 * tile_row_bytes;
+  first += group * 64;
   AttentionSums<Depth, Width, Stages, T> sums;
   await_gate(base + Memory::has_queries, 0);
   await_gate(base + Memory::has_keys, 0);
@@ -221,10 +302,10 @@ __device__ __forceinline__ void sum_attention(int base, const AttentionRows<T, A
   await_products<0>();
   hold(sums.scores);
   if (speaks) enter_gate(base + Memory::free_keys);
-  sums.exponentials(scale, columns);
+  sums.exponentials(map, first, begin, end);
   sums.round_weights();
   int stage = 0, parity = 0;
-  for (long long at = 128; at < columns; at += 128) {
+  for (long long at = begin + 128; at < end; at += 128) {
     const int next = stage + 1 == Stages ? 0 : stage + 1;
     const int next_parity = next == 0 ? parity ^ 1 : parity;
     // The next scores and exponentials are computed while this tile's values are multiplied.
@@ -238,7 +319,7 @@ __device__ __forceinline__ void sum_attention(int base, const AttentionRows<T, A
     await_products<1>();
     hold(sums.scores);
     if (speaks) enter_gate(base + Memory::free_keys + 8 * next);
-    sums.exponentials(scale, columns - at);
+    sums.exponentials(map, first, at, end);
     await_products<0>();
     sums.hold_sums();
     if (speaks) enter_gate(base + Memory::free_values + 8 * stage);
@@ -252,17 +333,18 @@ __device__ __forceinline__ void sum_attention(int base, const AttentionRows<T, A
   sums.multiply_values(base + Memory::values + stage * values_bytes);
   await_products<0>();
   sums.hold_sums();
-  sums.store_rows(result, first + group * 64, rows - first - group * 64);
+  sums.store_rows(result, first, rows - first);
 }
 
-// The rows from `first` on of a matrix of `rows` queries, for `columns` keys and values, of which
-// there is at least one. Scores are products times `scale`, which includes log2(e). For blocks of
-// 384 threads, with AttentionMemory::bytes of shared memory and 1024 more.
-template <int Depth, int Width, int Stages, class Queries, class Keys, class Values, class Result>
+// The rows from `first` on of a matrix of `rows` queries, for the keys and values from `begin`, a
+// multiple of 128, to `end`, of which there is at least one. For blocks of 384 threads, with
+// AttentionMemory::bytes of shared memory and 1024 more.
+template <int Depth, int Width, int Stages, class Queries, class Keys, class Values, class Result,
+          class Map>
 __device__ __forceinline__ void attention(const Queries& queries, const Keys& keys,
                                           const Values& values, const Result& result,
-                                          long long first, long long rows, long long columns,
-                                          float scale) {
+                                          long long first, long long rows, long long begin,
+                                          long long end, const Map& map) {
   using Memory = AttentionMemory<Depth, Width, Stages>;
   const int base = first_tile();
   if (threadIdx.x == 0) {
@@ -278,9 +360,10 @@ __device__ __forceinline__ void attention(const Queries& queries, const Keys& ke
   block_barrier();
   if (threadIdx.x >= 256) {
     lower_registers<40>();
-    copy_attention_tiles<Depth, Width, Stages>(base, queries, keys, values, first, rows, columns);
+    copy_attention_tiles<Depth, Width, Stages>(base, queries, keys, values, first, rows, begin,
+                                               end);
   } else {
     raise_registers<232>();
-    sum_attention<Depth, Width, Stages>(base, result, first, rows, columns, scale);
+    sum_attention<Depth, Width, Stages>(base, result, first, rows, begin, end, map);
   }
 }

@@ -48,7 +48,7 @@ struct CallOp {
   int operands = 1;        ///< -1: any number
   DTypeSet dtypes = all_dtypes;
   std::vector<CallAttribute> attributes = {};
-  int regions = 0;  ///< -1: any number, at least one
+  int regions = 0;  ///< -1: any number, which `infer` checks
   /// Infers the results' types. Throws ShapeError, DTypeError, IndexError or ValueError, as
   /// ir::infer.
   std::vector<Type> (*infer)(const Call& call) = nullptr;

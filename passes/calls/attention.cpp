@@ -4,12 +4,14 @@
 #include <optional>
 
 #include "ir/calls/attention.h"
+#include "passes/calls/score_bounds.h"
 #include "passes/groups/index_maps.h"
-#include "passes/plan/analyze.h"
 
 namespace heddle::passes {
 
 namespace {
+
+constexpr std::size_t matrices = 3;  ///< queries, keys and values are the first operands
 
 /// The loops of a kernel's operand [batch..., rows, columns].
 struct Loops {
@@ -64,6 +66,46 @@ Stored stored(IndexSpace& space, const Graph& graph, ValueId operand, const Inde
   return found;
 }
 
+/// All nodes of a map of scores, as a group over these loops.
+Group group_of(const Graph& map, const IndexMap& scores, const KernelPlan& plan) {
+  Group group;
+  group.root = map.outputs.front();
+  for (const Loop& loop : plan.outer) group.outer.push_back(loop.atom);
+  for (const Loop& loop : plan.inner) group.inner.push_back(loop.atom);
+  for (std::size_t i = map.size(); i-- > 0;) {
+    const auto node = static_cast<ValueId>(i);
+    if (map.op(node) != ir::Op::parameter) group.members.push_back(node);
+  }
+  group.stored = {group.root};
+  group.stored_maps = {scores};
+  return group;
+}
+
+/// Takes over the instructions of a map of scores. Its loads of the scores become these; the others
+/// read the call's further operands.
+void add_map(KernelPlan& plan, KernelPlan map, const Graph& region,
+             const std::vector<ValueId>& arrays) {
+  const std::vector<ValueId>& parameters = region.parameters();
+  std::vector<int> moved(map.operands.size(), -1);
+  for (std::size_t i = 0; i < map.operands.size(); ++i) {
+    const auto parameter = std::ranges::find(parameters, map.operands[i].value);
+    const auto number = static_cast<std::size_t>(parameter - parameters.begin());
+    if (map.operands[i].written || number == 0) continue;
+    KernelOperand operand = map.operands[i];
+    operand.value = arrays[matrices + number - 1];
+    moved[i] = static_cast<int>(plan.operands.size());
+    plan.operands.push_back(operand);
+  }
+  for (Instruction& one : map.body) {
+    if (one.operand >= 0) one.operand = moved[static_cast<std::size_t>(one.operand)];
+    if (one.kind == Instruction::Kind::load && one.operand < 0) {
+      one = Instruction::of(Instruction::Kind::score, DType::f32);
+    }
+  }
+  plan.body = std::move(map.body);
+  plan.attention->map = map.stores.front().value;
+}
+
 IndexMap batch_map(IndexSpace& space, const Shape& shape, std::vector<Loop>& loops) {
   IndexMap map;
   for (std::size_t axis = 0; axis + 2 < shape.size(); ++axis) {
@@ -80,12 +122,16 @@ std::vector<ValueId> attention_reads(const Graph& graph, ValueId call, const Cal
   std::vector<Loop> loops;
   const IndexMap batch = batch_map(space, graph.shape(call), loops);
   std::vector<ValueId> arrays;
-  for (const ValueId operand : graph.operands(call))
-    arrays.push_back(stored(space, graph, operand, batch).array);
+  const std::span<const ValueId> operands = graph.operands(call);
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    arrays.push_back(k < matrices ? stored(space, graph, operands[k], batch).array
+                                  : strip_reshapes(graph, operands[k]));
+  }
   return arrays;
 }
 
-KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space) {
+KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space,
+                            const LowerGroup& lower) {
   constexpr int threads = 384;  // a warp group that copies, and two that multiply
   const Shape& shape = graph.shape(call);
   KernelPlan plan;
@@ -119,7 +165,20 @@ KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space)
   map.push_back(space.loop(loops.row));
   map.push_back(space.loop(loops.column));
   attention.result = rows(*rows_in(space, graph, call, map, loops), true);
+  const AtomId column = space.new_loop(attention.columns);
+  plan.outer.push_back({loops.row, attention.rows});
+  plan.inner.push_back({column, attention.columns});
   plan.attention = attention;
+  const std::vector<ir::Region>& regions = graph.attributes(call).call->regions;
+  if (regions.empty()) return plan;
+  const Graph& region = *regions.front().graph;
+  map.back() = space.loop(column);
+  add_map(plan, lower(region, group_of(region, map, plan)), region,
+          attention_reads(graph, call, {.target = {}}));
+  const ScoreBounds bounds = score_bounds(plan, space, plan.attention->map, loops.row, column);
+  plan.attention->begin = bounds.begin;
+  plan.attention->end = bounds.end;
+  plan.attention->only_bounds = bounds.exact && plan.attention->scale > 0;
   return plan;
 }
 

@@ -15,6 +15,7 @@ inline constexpr std::int64_t attention_piece = 8;
 /// contiguous in memory and aligned to 16 bytes.
 std::vector<ValueId> attention_reads(const Graph& graph, ValueId call, const CallTarget& target);
 /// One block for each 128 queries (codegen/device/attention.h).
-KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space);
+KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space,
+                            const LowerGroup& lower);
 
 }  // namespace heddle::passes

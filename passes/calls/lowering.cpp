@@ -170,10 +170,11 @@ std::optional<ItemCall> item_call(const Graph& graph, ValueId value, const ir::T
   return row.item == nullptr ? std::nullopt : row.item(graph, value, target);
 }
 
-std::optional<KernelPlan> call_kernel(const Graph& graph, ValueId call, IndexSpace& space) {
+std::optional<KernelPlan> call_kernel(const Graph& graph, ValueId call, IndexSpace& space,
+                                      const LowerGroup& lower) {
   const CallLowering& row = lowering_of(*graph.attributes(call).call->op);
   if (row.kernel == nullptr) return std::nullopt;
-  return row.kernel(graph, call, space);
+  return row.kernel(graph, call, space, lower);
 }
 
 Graph lower_calls(const Graph& graph, const ir::Target& target) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "ir/calls/calls.h"
 #include "ir/graph/graph.h"
 #include "ir/types/target.h"
+#include "passes/groups/group.h"
 #include "passes/plan/items.h"
 #include "passes/plan/kernel_plan.h"
 #include "passes/program/step.h"
@@ -80,6 +82,9 @@ struct DescribedCall {
   Dim moved;  ///< bytes read and written
 };
 
+/// Lowers a group of a region to scalar instructions (passes/lower/lower.h).
+using LowerGroup = std::function<KernelPlan(const Graph& region, const Group& group)>;
+
 struct CallLowering {
   const ir::CallOp& (*op)() = nullptr;
   /// Returns values that replace the call's results on a target: results of the same call with
@@ -100,7 +105,8 @@ struct CallLowering {
                                   const ir::Target& target) = nullptr;
   /// The call's kernel, if one kernel computes the call and fuses with nothing. The space holds its
   /// addresses. Null: the call is a step of the runtime's, or of `item`.
-  KernelPlan (*kernel)(const Graph& graph, ValueId call, IndexSpace& space) = nullptr;
+  KernelPlan (*kernel)(const Graph& graph, ValueId call, IndexSpace& space,
+                       const LowerGroup& lower) = nullptr;
   /// Number of floating-point operations, for steps without `describe`. Null: not counted.
   Dim (*flops)(const Graph& graph, ValueId call) = nullptr;
   /// Only the `lower` of another op makes this call; no function of the frontend records it.
@@ -114,7 +120,8 @@ const CallLowering& lowering_of(const ir::CallOp& op);
 std::optional<ItemCall> item_call(const Graph& graph, ValueId value, const ir::Target& target);
 
 /// The kernel of a call with a `kernel`; else nullopt.
-std::optional<KernelPlan> call_kernel(const Graph& graph, ValueId call, IndexSpace& space);
+std::optional<KernelPlan> call_kernel(const Graph& graph, ValueId call, IndexSpace& space,
+                                      const LowerGroup& lower);
 
 /// Lowers every call of a graph for a target.
 Graph lower_calls(const Graph& graph, const ir::Target& target);

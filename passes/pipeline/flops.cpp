@@ -47,7 +47,7 @@ Dim kernel_flops(const Graph& graph, const KernelPlan& plan) {
     return flops;
   }
   if (plan.attention) {
-    return iterations(plan.outer) * plan.attention->rows * plan.attention->columns *
+    return iterations(plan.outer) * plan.attention->columns *
            Dim(2 * (plan.attention->depth + plan.attention->width));
   }
   const Dim outer = iterations(plan.outer), all = elements_of(plan);

@@ -310,8 +310,14 @@ void Builder::add_call(CallStep call, Dim moved) {
 }
 
 void Builder::add_call(const Group& group) {
-  if (std::optional<KernelPlan> plan = call_kernel(graph_, group.root, *planned_.grouping.space)) {
-    plan->space = planned_.grouping.space.get();
+  IndexSpace& space = *planned_.grouping.space;
+  const auto lower_region = [&](const Graph& region, const Group& part) {
+    KernelPlan plan = lower({region, space, std::vector<bool>(region.size())}, part);
+    narrow_integers(plan);
+    return plan;
+  };
+  if (std::optional<KernelPlan> plan = call_kernel(graph_, group.root, space, lower_region)) {
+    plan->space = &space;
     describe_operands(*plan);
     return add_kernel(*std::move(plan));
   }

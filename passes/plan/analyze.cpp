@@ -181,7 +181,6 @@ int index_bits(const KernelPlan& plan) {
   // Rounding up to whole blocks, and a thread's last step, may exceed the end before the bounds
   // check.
   constexpr std::int64_t limit = std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << 22);
-  if (plan.attention) return 64;
   const auto fits = [&](const Dim& dim) { return dim.is_constant() && dim.constant() < limit; };
   if (!fits(iterations(plan.outer)) || !fits(iterations(plan.inner))) return 64;
   if (plan.parts_of && !fits(*plan.parts_of)) return 64;
@@ -202,6 +201,17 @@ int index_bits(const KernelPlan& plan) {
     }
   };
   for_each_index(plan, look_at);
+  if (plan.attention) {
+    const AttentionKernel& attention = *plan.attention;
+    const auto look_at_rows = [&](const BatchOfRows& rows, const Loop& loop) {
+      look_at(
+          plan.space->add(rows.start, plan.space->scale(plan.space->loop(loop.atom), rows.stride)));
+    };
+    for (const BatchOfRows* const rows : {&attention.queries, &attention.result})
+      look_at_rows(*rows, plan.outer.back());
+    for (const BatchOfRows* const rows : {&attention.keys, &attention.values})
+      look_at_rows(*rows, plan.inner.back());
+  }
   return result ? 32 : 64;
 }
 

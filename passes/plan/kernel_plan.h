@@ -76,7 +76,8 @@ struct Instruction {
     loop,      ///< runs element_loops[loop]; arguments: what it uses from outside. No value
     looped,    ///< carry `carry` after the last step of the loop that arguments[0] runs
     carried,   ///< in a loop: carry `carry` before this step
-    step       ///< in a loop: the number of this step
+    step,      ///< in a loop: the number of this step
+    score      ///< in an attention kernel: the scaled product of a query and a key
   };
   Kind kind = Kind::constant;
   DType dtype = DType::f32;
@@ -289,7 +290,8 @@ struct BatchOfRows {
   Dim stride;   ///< elements from one row to the next
 };
 
-/// A kernel of ir::calls::attention(). Its outer loops run over the batch.
+/// A kernel of ir::calls::attention(). Its outer loops run over the batch and the queries, its
+/// inner loop over the keys.
 struct AttentionKernel {
   DType dtype = DType::f16;
   Dim rows, columns;                  ///< numbers of queries and of keys
@@ -297,6 +299,11 @@ struct AttentionKernel {
   double scale = 1;
   int stages = 2;  ///< tiles of keys and of values that a block holds
   BatchOfRows queries, keys, values, result;
+  int map = -1;  ///< the instruction that gives the score of the softmax; -1: the scaled product
+  /// The score is minus infinity before key `begin` and from key `end` on. Both depend on the query
+  /// only, and do not decrease from one query to the next. If absent: there is no such key.
+  std::optional<Index> begin, end;
+  bool only_bounds = false;  ///< for the keys between these, the score is the scaled product
 };
 
 /// One kernel, completely decided; the printers only print it. Outer loops are distributed over
@@ -367,8 +374,8 @@ struct KernelPlan {
   /// dtype (runtime::Decision). Of the fields above, only family, name and threads apply to it.
   std::optional<DType> decides;
 
-  /// An attention kernel. Of the fields above, only family, name, threads, index_bits, outer and
-  /// operands apply to it.
+  /// An attention kernel. Of the fields above, only family, name, threads, index_bits, loops,
+  /// operands and body apply to it.
   std::optional<AttentionKernel> attention;
 
   /// Whether it is a plan of loops, which the fields above describe.

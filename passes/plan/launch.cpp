@@ -262,6 +262,9 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
       symbols.add(one->start);
       symbols.add(one->stride);
     }
+    for (const std::optional<Index>& bound : {plan.attention->begin, plan.attention->end}) {
+      if (bound) symbols.add(*bound);
+    }
   }
   for (const Instruction& instruction : plan.body) {
     symbols.add(instruction.address);
@@ -375,7 +378,8 @@ KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target) {
   step.block[0] = static_cast<std::uint32_t>(plan.threads);
   const Dim outer = iterations(plan.outer);
   if (plan.attention) {
-    step.grid = {{plan.attention->rows, attention_block_rows}, {outer, 1}};
+    const std::vector<Loop> batch(plan.outer.begin(), plan.outer.end() - 1);
+    step.grid = {{plan.attention->rows, attention_block_rows}, {iterations(batch), 1}};
     step.shared_bytes = attention_bytes(*plan.attention);
     return step;
   }

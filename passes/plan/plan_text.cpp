@@ -65,7 +65,7 @@ class PlanText {
     loops("within", phase.loops);
   }
 
-  std::string mapping() const {
+  std::string mapping() {
     if (plan_.sort) {
       static constexpr const char* kind_names[] = {"tiles", "merge", "count", "scan", "scatter"};
       return fmt::format("{} items={} threads={} i{}",
@@ -73,9 +73,13 @@ class PlanText {
                          plan_.threads, plan_.sort->indices ? plan_.sort->index_bits : 0);
     }
     if (plan_.attention) {
-      return fmt::format("attention depth={} width={} scale={} stages={} threads={} i{}",
-                         plan_.attention->depth, plan_.attention->width, plan_.attention->scale,
-                         plan_.attention->stages, plan_.threads, plan_.index_bits);
+      const AttentionKernel& attention = *plan_.attention;
+      return fmt::format(
+          "attention depth={} width={} scale={} stages={}{}{} threads={} i{}", attention.depth,
+          attention.width, attention.scale, attention.stages,
+          attention.begin ? fmt::format(" from key {}", index(*attention.begin)) : "",
+          attention.end ? fmt::format(" to key {}", index(*attention.end)) : "", plan_.threads,
+          plan_.index_bits);
     }
     if (plan_.decides) return fmt::format("decides by {}", name_of(*plan_.decides));
     switch (plan_.mapping) {
@@ -282,6 +286,9 @@ class PlanText {
         break;
       case Instruction::Kind::step:
         what = fmt::format("loop {} step", one.loop);
+        break;
+      case Instruction::Kind::score:
+        what = "score";
         break;
     }
     text_ += fmt::format("  v{} = {} : {}{}\n", i, what, name_of(one.dtype),

@@ -11,6 +11,7 @@
 #include "ir/types/capabilities.h"
 #include "passes/rewrite/gelu.h"
 #include "passes/rewrite/rewrite.h"
+#include "passes/rewrite/score_map.h"
 
 namespace heddle::passes {
 
@@ -26,6 +27,7 @@ using ir::ValueId;
 struct Attention {
   ValueId queries{}, keys{}, values{};
   double scale = 1;
+  std::optional<ScoreMap> map;
 };
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
@@ -46,7 +48,14 @@ class Finder {
     found.values = graph_.operands(root_)[1];
     const std::optional<ValueId> scores = softmax_of(below_casts(graph_.operands(root_)[0]));
     if (!scores) return std::nullopt;
-    const ValueId product = below_factors(*scores, found.scale);
+    ValueId product = below_factors(*scores, found.scale);
+    if (!graph_.is_call_of(product, ir::calls::matmul())) {
+      found.map = find_score_map(graph_, *scores);
+      if (!found.map) return std::nullopt;
+      inner_.insert(inner_.end(), found.map->nodes.begin(), found.map->nodes.end());
+      product = found.map->product;
+      found.scale = 1;
+    }
     if (!is_product(graph_, product)) return std::nullopt;
     inner_.push_back(product);
     found.queries = operand(product, 0, found.scale);
@@ -232,10 +241,15 @@ Graph find_attention(const Graph& graph, const ir::Target& target) {
       return with_batch(result, mapped[index_of(value)], batch, location);
     };
     const ValueId keys = transposed(result, operand(one->second.keys), location);
-    const std::vector<ValueId> given = {operand(one->second.queries), keys,
-                                        operand(one->second.values)};
-    const ir::Attributes attributes =
-        ir::call_attributes(ir::calls::attention(), {{"scale", one->second.scale}});
+    std::vector<ValueId> given = {operand(one->second.queries), keys, operand(one->second.values)};
+    std::vector<ir::Region> regions;
+    if (one->second.map) {
+      for (const ValueId other : one->second.map->operands)
+        given.push_back(mapped[index_of(other)]);
+      regions.push_back(ir::make_region(one->second.map->graph));
+    }
+    const ir::Attributes attributes = ir::call_attributes(
+        ir::calls::attention(), {{"scale", one->second.scale}}, std::move(regions));
     return mapped[index_of(id)] = result.add(Op::call, given, attributes, location);
   });
 }

@@ -17,17 +17,46 @@ def attention(xp, q, k, v):
     return xp.matmul(softmax(xp, scores), v)
 
 
+def masked(mask):
+    def function(xp, q, k, v, *more):
+        scores = xp.matmul(q * q.shape[-1] ** -0.5, xp.swapaxes(k, -1, -2))
+        return xp.matmul(softmax(xp, mask(xp, scores, *more)), v)
+
+    return function
+
+
+def causal(xp, scores):
+    n, m = scores.shape[-2:]
+    return xp.where(xp.arange(m)[None, :] <= xp.arange(n)[:, None], scores, -np.inf)
+
+
+def lower_triangle(xp, scores):
+    n, m = scores.shape[-2:]
+    return xp.where(xp.tril(xp.ones((n, m), dtype=bool)), scores, -np.inf)
+
+
+def window(xp, scores):
+    n, m = scores.shape[-2:]
+    i, j = xp.arange(n)[:, None], xp.arange(m)[None, :]
+    return xp.where((j <= i) & (j > i - 100), scores, -np.inf)
+
+
+def capped(xp, scores):
+    return 5.0 * xp.tanh(scores / 5.0)
+
+
 def random(shape, dtype, seed, size=1.0):
     numbers = np.random.default_rng(seed).uniform(-size, size, shape)
     return numbers.astype(dtype)
 
 
-def check(actual, q, k, v, reference=attention):
+def check(actual, q, k, v, *more, reference=attention):
     """The error may be that of NumPy's steps, each rounded to the dtype."""
-    wide = reference(np, *(x.astype(np.float64) for x in (q, k, v)))
+    wide = reference(np, *(x.astype(np.float64) for x in (q, k, v)),
+                     *(x if x.dtype == bool else x.astype(np.float64) for x in more))
     unit = 2.0**-11 if q.dtype == np.float16 else 2.0**-8
     sizes = np.abs(q.astype(np.float64)) @ np.abs(k.astype(np.float64)).swapaxes(-1, -2)
-    score = unit * (2 + sizes.max() * q.shape[-1] ** -0.5)  # of the exponentials, from the scores
+    score = unit * (8 + 2 * sizes.max() * q.shape[-1] ** -0.5)  # of the exponentials, from the scores
     tolerance = (4 * unit + 2 * score + v.shape[-2] * 2.0**-25) * np.abs(v.astype(np.float64)).max()
     actual = np.asarray(actual)
     assert actual.dtype == q.dtype and actual.shape == wide.shape
@@ -42,6 +71,34 @@ def test_any_shape(shape, dtype):
     q, k, v = random((b, n, d), dtype, 0), random((b, m, d), dtype, 1), random((b, m, e), dtype, 2)
     check(hd.jit(lambda *x: attention(hd, *x))(*map(hd.asarray, (q, k, v))), q, k, v)
     check(attention(hd, *map(hd.asarray, (q, k, v))), q, k, v)
+
+
+@pytest.mark.parametrize("mask", [causal, lower_triangle, window, capped])
+@pytest.mark.parametrize("shape", [(2, 300, 300, 64), (1, 130, 500, 128), (3, 257, 129, 64)])
+def test_masks_of_indices(mask, shape):
+    b, n, m, d = shape
+    q, k, v = random((b, n, d), np.float16, 0), random((b, m, d), np.float16, 1), random((b, m, d), np.float16, 2)
+    function = masked(mask)
+    rows = slice(None) if mask is not window or m >= n else slice(0, m)  # below, no key is left
+    actual = np.asarray(hd.jit(lambda *x: function(hd, *x))(*map(hd.asarray, (q, k, v))))
+    if mask is window and m + 99 < n:
+        assert np.isnan(actual[:, m + 99:]).all()
+    with np.errstate(invalid="ignore"):
+        check(actual[:, rows], q[:, rows], k, v,
+              reference=lambda xp, q, k, v: function(xp, np.pad(q, ((0, 0), (0, n - q.shape[1]), (0, 0))), k,
+                                                     v)[:, rows])
+
+
+def test_padding_and_bias():
+    b, h, n, m, d = 2, 3, 140, 200, 64
+    q, k, v = random((b, h, n, d), np.float16, 0), random((b, h, m, d), np.float16, 1), random((b, h, m, d), np.float16, 2)
+    lengths, bias = np.array([150, 1]), random((h, n, m), np.float16, 3)
+    keep = np.arange(m)[None, :] < lengths[:, None]
+
+    function = masked(lambda xp, scores, keep, bias: xp.where(keep[:, None, None, :], scores + bias, -np.inf))
+    given = [hd.asarray(x) for x in (q, k, v, keep, bias)]
+    check(hd.jit(lambda *x: function(hd, *x))(*given), q, k, v, keep, bias, reference=function)
+    check(function(hd, *given), q, k, v, keep, bias, reference=function)
 
 
 @pytest.mark.parametrize("size", [8.0, 40.0])
