@@ -113,24 +113,22 @@ const passes::AttentionKernel& masked(passes::PlannedProgram& planned, const std
 
 TEST_CASE("keys that a mask of indices leaves out are not read") {
   passes::PlannedProgram planned;
-  const passes::AttentionKernel& causal =
-      masked(planned,
-             "  %6 = less_equal %5, %4 : bool[256,512]\n"
-             "  %10 = select %6, %9, %8 : f16[4,256,512]\n");
+  const passes::AttentionKernel& causal = masked(planned,
+                                                 "  %6 = less_equal %5, %4 : bool[256,512]\n"
+                                                 "  %10 = select %6, %9, %8 : f16[4,256,512]\n");
   REQUIRE(causal.end);
   CHECK(causal.end->offset == ir::Dim(1));
   CHECK(causal.end->terms.size() == 1);
   CHECK_FALSE(causal.begin);
   CHECK(causal.only_bounds);
 
-  const passes::AttentionKernel& window =
-      masked(planned,
-             "  %6 = constant 64 : i64[]\n"
-             "  %7 = subtract %4, %6 : i64[256,512]\n"
-             "  %20 = less %5, %7 : bool[256,512]\n"
-             "  %21 = greater %5, %4 : bool[256,512]\n"
-             "  %22 = logical_or %20, %21 : bool[256,512]\n"
-             "  %10 = select %22, %8, %9 : f16[4,256,512]\n");
+  const passes::AttentionKernel& window = masked(planned,
+                                                 "  %6 = constant 64 : i64[]\n"
+                                                 "  %7 = subtract %4, %6 : i64[256,512]\n"
+                                                 "  %20 = less %5, %7 : bool[256,512]\n"
+                                                 "  %21 = greater %5, %4 : bool[256,512]\n"
+                                                 "  %22 = logical_or %20, %21 : bool[256,512]\n"
+                                                 "  %10 = select %22, %8, %9 : f16[4,256,512]\n");
   REQUIRE(window.begin);
   CHECK(window.begin->offset == ir::Dim(-64));
   REQUIRE(window.end);
@@ -140,30 +138,27 @@ TEST_CASE("keys that a mask of indices leaves out are not read") {
 TEST_CASE("a mask that is not only of indices is applied to each score") {
   passes::PlannedProgram planned;
   // Also where scores are negative.
-  const passes::AttentionKernel& further =
-      masked(planned,
-             "  %6 = less_equal %5, %4 : bool[256,512]\n"
-             "  %7 = constant 0.0 : f16[]\n"
-             "  %20 = greater %9, %7 : bool[4,256,512]\n"
-             "  %21 = logical_and %6, %20 : bool[4,256,512]\n"
-             "  %10 = select %21, %9, %8 : f16[4,256,512]\n");
+  const passes::AttentionKernel& further = masked(planned,
+                                                  "  %6 = less_equal %5, %4 : bool[256,512]\n"
+                                                  "  %7 = constant 0.0 : f16[]\n"
+                                                  "  %20 = greater %9, %7 : bool[4,256,512]\n"
+                                                  "  %21 = logical_and %6, %20 : bool[4,256,512]\n"
+                                                  "  %10 = select %21, %9, %8 : f16[4,256,512]\n");
   CHECK(further.end);
   CHECK_FALSE(further.only_bounds);
   // Keys after the query are weighted less, not left out.
-  const passes::AttentionKernel& finite =
-      masked(planned,
-             "  %6 = less_equal %5, %4 : bool[256,512]\n"
-             "  %7 = constant -8.0 : f16[]\n"
-             "  %10 = select %6, %9, %7 : f16[4,256,512]\n");
+  const passes::AttentionKernel& finite = masked(planned,
+                                                 "  %6 = less_equal %5, %4 : bool[256,512]\n"
+                                                 "  %7 = constant -8.0 : f16[]\n"
+                                                 "  %10 = select %6, %9, %7 : f16[4,256,512]\n");
   CHECK_FALSE(finite.end);
   CHECK_FALSE(finite.only_bounds);
   // The last key of a query decreases from one query to the next.
-  const passes::AttentionKernel& reversed =
-      masked(planned,
-             "  %6 = constant 300 : i64[]\n"
-             "  %7 = subtract %6, %4 : i64[256,512]\n"
-             "  %20 = less %5, %7 : bool[256,512]\n"
-             "  %10 = select %20, %9, %8 : f16[4,256,512]\n");
+  const passes::AttentionKernel& reversed = masked(planned,
+                                                   "  %6 = constant 300 : i64[]\n"
+                                                   "  %7 = subtract %6, %4 : i64[256,512]\n"
+                                                   "  %20 = less %5, %7 : bool[256,512]\n"
+                                                   "  %10 = select %20, %9, %8 : f16[4,256,512]\n");
   CHECK_FALSE(reversed.end);
   CHECK_FALSE(reversed.only_bounds);
 }
