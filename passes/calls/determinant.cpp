@@ -89,7 +89,7 @@ class Determinant {
 std::vector<ValueId> lower_slogdet(Graph& graph, const OldCall& call, const ir::Target& target) {
   const ir::Location location = call.location();
   const ValueId matrices = call.operands.front();
-  if (is_small_stack(graph.shape(matrices))) {
+  if (are_small(graph.shape(matrices), target)) {
     const ValueId sign = copy_node(graph, call.graph, call.node, call.operands);
     return {sign, graph.result(sign, 1, location)};
   }

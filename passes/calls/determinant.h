@@ -4,7 +4,7 @@
 
 namespace heddle::passes {
 
-/// The call as it is for a stack of small matrices (matrix_item.h). Else LU factors, and reductions
+/// The call as it is for small matrices (matrix_item.h). Else LU factors, and reductions
 /// of their diagonals and pivots, which fuse with later ops.
 std::vector<ValueId> lower_slogdet(Graph& graph, const OldCall& call, const ir::Target& target);
 

@@ -11,7 +11,7 @@ std::vector<ValueId> lu_of(Graph& graph, ValueId matrices, ir::Location location
                            const ir::Target& target);
 /// The inverse, where the right-hand sides are the identity's and a lane computes it. Else the
 /// call, with NaN in the solutions of singular matrices, and as lower_lu. Elementwise ops,
-/// which fuse. Small matrices of a stack (matrix_item.h) need neither.
+/// which fuse. Small matrices (matrix_item.h) need neither.
 std::vector<ValueId> lower_solve(Graph& graph, const OldCall& call, const ir::Target& target);
 
 /// m n k - (m + n) k^2 / 2 + k^3 / 3 multiplications and as many additions for each m by n matrix,

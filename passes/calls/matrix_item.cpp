@@ -122,16 +122,17 @@ class Layout {
 
 }  // namespace
 
-// At least one batch axis, and constant extents that are not 0.
-bool is_small_stack(const ir::Shape& shape) {
-  return shape.size() > 2 && std::all_of(shape.end() - 2, shape.end(), [](Dim extent) {
+// Constant extents that are not 0. On a CPU, at least one batch axis.
+bool are_small(const ir::Shape& shape, const ir::Target& target) {
+  return (shape.size() > 2 || ir::capabilities_of(target).blocks) &&
+         std::all_of(shape.end() - 2, shape.end(), [](Dim extent) {
            return extent.is_constant() && extent.constant() > 0 && extent.constant() <= most;
          });
 }
 
 std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape)) return std::nullopt;
+  if (!are_small(type.shape, target)) return std::nullopt;
   const std::int64_t n = extent(type.shape, 1);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(n * n), status = layout.add_integers(1);
@@ -142,7 +143,7 @@ std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir
 
 std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape)) return std::nullopt;
+  if (!are_small(type.shape, target)) return std::nullopt;
   const std::int64_t rows = extent(type.shape, 1), columns = extent(type.shape, 2);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(rows * columns);
@@ -155,7 +156,7 @@ std::optional<ItemCall> lu_item(const Graph& graph, ValueId call, const ir::Targ
 std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
   const ir::Shape& sides = graph.shape(graph.operands(call)[1]);
-  if (!is_small_stack(type.shape) || !is_small_stack(sides)) return std::nullopt;
+  if (!are_small(type.shape, target) || !are_small(sides, target)) return std::nullopt;
   const std::int64_t n = extent(type.shape, 1), count = extent(sides, 2);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(n * n), b = layout.add_numbers(count * n);
@@ -168,7 +169,7 @@ std::optional<ItemCall> solve_item(const Graph& graph, ValueId call, const ir::T
 
 std::optional<ItemCall> inverse_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape)) return std::nullopt;
+  if (!are_small(type.shape, target)) return std::nullopt;
   const std::int64_t n = extent(type.shape, 1);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(n * n), status = layout.add_integers(1);
@@ -179,7 +180,7 @@ std::optional<ItemCall> inverse_item(const Graph& graph, ValueId call, const ir:
 
 std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape)) return std::nullopt;
+  if (!are_small(type.shape, target)) return std::nullopt;
   const std::int64_t n = extent(type.shape, 1);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(n * n), sign = layout.add_numbers(1);
@@ -191,7 +192,7 @@ std::optional<ItemCall> slogdet_item(const Graph& graph, ValueId call, const ir:
 // On a CPU, LAPACK has them.
 std::optional<ItemCall> geqrf_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  if (!are_small(type.shape, target) || !ir::capabilities_of(target).blocks) return std::nullopt;
   const std::int64_t columns = extent(type.shape, 2), rows = extent(type.shape, 1);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(rows * columns);
@@ -204,8 +205,8 @@ std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
                                          const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
   const Dim count = graph.shape(graph.operands(call)[1]).back();
-  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks || !count.is_constant() ||
-      count == Dim(0))
+  if (!are_small(type.shape, target) || !ir::capabilities_of(target).blocks ||
+      !count.is_constant() || count == Dim(0))
     return std::nullopt;
   const std::int64_t columns = extent(type.shape, 2), rows = extent(type.shape, 1);
   Layout layout(type.dtype, target);
@@ -217,7 +218,7 @@ std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
 
 std::optional<ItemCall> hermitian_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  if (!are_small(type.shape, target) || !ir::capabilities_of(target).blocks) return std::nullopt;
   const std::int64_t n = extent(type.shape, 1);
   const bool vectors = graph.result_types(call).size() == 3;
   Layout layout(type.dtype, target);
@@ -233,7 +234,7 @@ std::optional<ItemCall> hermitian_item(const Graph& graph, ValueId call, const i
 
 std::optional<ItemCall> svdvals_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  if (!are_small(type.shape, target) || !ir::capabilities_of(target).blocks) return std::nullopt;
   const std::int64_t m = extent(type.shape, 2), n = extent(type.shape, 1), k = std::min(m, n);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(m * n);
@@ -246,7 +247,7 @@ std::optional<ItemCall> svdvals_item(const Graph& graph, ValueId call, const ir:
 
 std::optional<ItemCall> svd_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_small_stack(type.shape) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  if (!are_small(type.shape, target) || !ir::capabilities_of(target).blocks) return std::nullopt;
   const std::int64_t m = extent(type.shape, 2), n = extent(type.shape, 1), k = std::min(m, n);
   const bool full = graph.attributes(call).call->get<bool>("full_matrices");
   Layout layout(type.dtype, target);
@@ -267,7 +268,7 @@ std::optional<ItemCall> matmul_item(const Graph& graph, ValueId call, const ir::
   const bool numbers = dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype);
   const ir::Shape &a = graph.shape(graph.operands(call)[0]),
                   &b = graph.shape(graph.operands(call)[1]);
-  if (!numbers || !is_small_stack(a) || !is_small_stack(b) || a.size() != b.size() ||
+  if (!numbers || !are_small(a, target) || !are_small(b, target) || a.size() != b.size() ||
       !std::equal(a.begin(), a.end() - 2, b.begin()))
     return std::nullopt;
   const Dim batch = ir::element_count({a.begin(), a.end() - 2});

@@ -4,13 +4,13 @@
 
 #include "passes/calls/lowering.h"
 
-// Stacks of small matrices, whose extents are constants of at most 32: each is factorised in the
-// memory of an item, and fuses with elementwise ops around it. Single matrices are the library's.
+// Small matrices, whose extents are constants of at most 32: each is factorised in the memory of an
+// item, and fuses with elementwise ops around it. On a CPU, a single matrix is LAPACK's.
 
 namespace heddle::passes {
 
-/// Whether the last two axes are those of small matrices, and there are more axes.
-bool is_small_stack(const ir::Shape& shape);
+/// Whether the last two axes are those of small matrices that are factorised in items.
+bool are_small(const ir::Shape& shape, const ir::Target& target);
 
 /// Factors and statuses as ir::calls::cholesky() says, also of NaN: nothing is left to lower.
 std::optional<ItemCall> cholesky_item(const Graph& graph, ValueId call, const ir::Target& target);

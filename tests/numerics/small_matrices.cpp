@@ -402,6 +402,27 @@ TEST_CASE("factors of other precisions, and arrays that a product reads twice") 
   suite.finish();
 }
 
+TEST_CASE("a single matrix") {
+  Suite suite;
+  for (const DType dtype : dtypes) {
+    for (const std::int64_t n : {1, 5, 12}) {
+      Builder builder(fmt::format("a single {} matrix of order {}", name_of(dtype), n));
+      const ValueId regular = dominant(builder, builder.input(moderate_sample(dtype, {n, n}, 1)));
+      const ValueId b = builder.input(moderate_sample(dtype, {2, n}, 2));
+      builder.output(scaled(builder, call(builder, ir::calls::cholesky(), {regular}), 0.5));
+      const ValueId x = call(builder, ir::calls::solve(), {regular, b});
+      builder.output(x);
+      builder.output(result(builder, x, 3));
+      builder.output(call(builder, ir::calls::lu(), {regular}));
+      const ValueId sign = call(builder, ir::calls::slogdet(), {regular});
+      builder.output(sign);
+      builder.output(result(builder, sign, 1));
+      suite.add(std::move(builder));
+    }
+  }
+  suite.finish();
+}
+
 TEST_CASE("a factor that is factorised again, and views of stacks") {
   Suite suite;
   for (const DType dtype : dtypes) {
