@@ -16,6 +16,11 @@ EXPONENTS = {"float32": (-135, -128, -100, 100, 120), "float64": (-1040, -1025, 
 SHAPES = ((3, 1, 1), (3, 4, 4), (1, 1), (5, 5))
 
 
+def substitutes(dtype, subnormal):
+    """cuBLAS (13.0) multiplies by the reciprocals of complex pivots, which are infinite for subnormal ones."""
+    return not (subnormal and hd.device().startswith("cuda") and np.dtype(dtype).kind == "c")
+
+
 def part(dtype):
     return np.zeros(0, dtype).real.dtype
 
@@ -69,6 +74,8 @@ def test_solutions_and_factors(dtype, place):
             continue
         p, l, u = (wide(x) for x in hd.scipy.linalg.lu(hd.array(a)))
         close(p @ l @ times(u, -exponent), exact, dtype, exponent)
+        if not substitutes(dtype, place == 0):
+            continue
         lower = np.tril(a)
         y = hd.linalg.solve_triangular(hd.array(lower), hd.array(b), lower=True)
         close(wide(y), np.linalg.solve(np.tril(exact), sides), dtype, exponent)
@@ -131,5 +138,7 @@ def test_pivots_without_reciprocals_among_others(dtype):
             for compiled in (lambda function: function), hd.jit:
                 x = np.asarray(compiled(lambda a, b: hd.linalg.solve(a, b))(hd.array(stack), hd.array(sides)))
                 assert (x == 3).all()
+        if not substitutes(dtype, True):
+            continue
         y = hd.linalg.solve_triangular(hd.array(a), hd.array(b[:, None]), lower=True)
         assert (np.asarray(y) == 3).all()
