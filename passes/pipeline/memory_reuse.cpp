@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "passes/pipeline/kernel_uses.h"
+#include "passes/program/constants.h"
 
 namespace heddle::passes {
 
@@ -14,7 +15,10 @@ namespace {
 class Reuse {
  public:
   Reuse(PlannedProgram& planned, bool temporaries)
-      : planned_(planned), program_(planned.program), temporaries_(temporaries) {}
+      : planned_(planned),
+        program_(planned.program),
+        temporaries_(temporaries),
+        constants_(constant_part(planned.program).results) {}
 
   void run() {
     find_first_uses_of_outputs();
@@ -103,9 +107,11 @@ class Reuse {
     return memory;
   }
 
+  /// Whether no later step, nor a later call, needs the buffer's content.
   bool dies_at(const BufferRef& buffer, std::uint32_t number) const {
     return buffer.kind == BufferRef::Kind::temporary &&
-           program_.temporaries[buffer.index].last_step == number;
+           program_.temporaries[buffer.index].last_step == number &&
+           (constants_.empty() || !constants_[buffer.index]);
   }
 
   /// Adds the temporaries that this kernel only reads, and that no later step uses.
@@ -229,6 +235,7 @@ class Reuse {
   PlannedProgram& planned_;
   Program& program_;
   const bool temporaries_;
+  const std::vector<bool> constants_;  ///< temporaries that calls share; empty if there are none
   std::vector<std::uint32_t> first_uses_;  ///< for each output, its first step
   std::unordered_map<BufferRef, BufferRef, BufferRefHasher> replacements_;
 };

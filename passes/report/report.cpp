@@ -12,6 +12,7 @@
 #include "passes/calls/element_loops.h"
 #include "passes/pipeline/flops.h"
 #include "passes/pipeline/item_plan.h"
+#include "passes/program/constants.h"
 
 namespace heddle::passes {
 
@@ -195,11 +196,13 @@ class PlanReport {
   }
 
   void steps() {
+    const ConstantPart constants = constant_part(program_);
     for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
       const Step& step = program_.steps[i];
       ReportStep& shown = report_.steps.emplace_back();
       shown.group = planned_.group_of_step[i];
       shown.uses = uses_of(step);
+      shown.once = !constants.empty() && constants.steps[i];
       shown.bytes = step.moved;
       shown.flops = flops(planned_, step);
       describe(step, shown);

@@ -89,6 +89,7 @@ struct ReportStep {
   std::uint32_t group = 0;
   std::vector<std::uint32_t> kernels;
   std::vector<BufferUse> uses;
+  bool once = false;               ///< calls share the results (passes::ConstantPart)
   std::string why;                 ///< why a loop is not inside a kernel; else empty
   std::string launch;              ///< "ceil(n / 1024) blocks of 256 threads"
   std::uint32_t shared_bytes = 0;  ///< dynamic shared memory of the launch

@@ -150,6 +150,7 @@ class Object {
       uses.push_back({{"buffer", name_of(use.buffer)}, {"written", use.written}});
     return {{"kind", step.kind},
             {"what", step.what},
+            {"once", step.once},
             {"why", step.why},
             {"group", step.group},
             {"kernels", step.kernels},

@@ -85,9 +85,9 @@ class Text {
       std::vector<std::string> read, written;
       for (const BufferUse& use : step.uses)
         (use.written ? written : read).push_back(name_of(use.buffer));
-      add("  {} {} {}: {} -> {}: {} bytes, {} flops{}\n", i, step.kind, step.what,
+      add("  {} {} {}: {} -> {}: {} bytes, {} flops{}{}\n", i, step.kind, step.what,
           fmt::join(read, ", "), fmt::join(written, ", "), step.bytes.to_string(),
-          step.flops.to_string(), time(step));
+          step.flops.to_string(), step.once ? ", kept from call to call" : "", time(step));
       if (!step.why.empty()) add("    runs step by step: {}\n", step.why);
     }
   }

@@ -25,18 +25,20 @@ std::size_t bytes_of(const ir::Type& type) {
 
 }  // namespace
 
-Frame::Frame(const passes::Program& program, const Prepared& prepared,
+Frame::Frame(const passes::Program& program, const Schedule& schedule,
              std::span<const ArgumentView> arguments, const CallerLocations& lines, Stream& stream,
-             bool captured, BufferRef arena, std::vector<DeviceArray>& outputs)
+             bool captured, GivenMemory memory, std::vector<DeviceArray>& outputs)
     : program_(program),
-      prepared_(prepared),
+      schedule_(schedule),
+      prepared_(schedule.prepared()),
       arguments_(arguments),
       lines_(lines),
       stream_(stream),
       captured_(captured),
       outputs_(outputs),
       first_output_(outputs.size()),
-      arena_(std::move(arena)) {
+      arena_(std::move(memory.arena)),
+      constants_(std::move(memory.constants)) {
   try {
     wait_for_inputs();
     own_donated_inputs();
@@ -46,8 +48,8 @@ Frame::Frame(const passes::Program& program, const Prepared& prepared,
     } else if (!program.temporaries.empty()) {
       // Allocated even for 0 bytes, when all temporaries are empty: kernels still receive their
       // addresses.
-      arena_ = allocate(static_cast<std::size_t>(prepared.arena.bytes), stream,
-                        prepared.arena_label, lines.of_output(0));
+      arena_ = allocate(static_cast<std::size_t>(schedule.arena().bytes), stream,
+                        prepared_.arena_label, lines.of_output(0));
     }
   } catch (...) {
     outputs_.resize(first_output_);
@@ -67,16 +69,25 @@ std::byte* Frame::address(const passes::BufferRef& reference) const {
     case passes::BufferRef::Kind::output:
       return start_of(outputs_[first_output_ + reference.index]);
     case passes::BufferRef::Kind::temporary:
-      return static_cast<std::byte*>(arena_->pointer()) + prepared_.arena.offsets[reference.index];
+      return address_of_temporary(reference.index);
     case passes::BufferRef::Kind::fallback:
       break;
   }
   throw InternalError("memory of a fallback is used outside of its steps");
 }
 
+std::byte* Frame::address_of_temporary(std::uint32_t index) const {
+  const ConstantActions* const constants = schedule_.constants();
+  const bool is_constant = constants != nullptr && constants->results[index];
+  const passes::Arena& arena = is_constant ? constants->held : schedule_.arena();
+  return static_cast<std::byte*>((is_constant ? constants_ : arena_)->pointer()) +
+         arena.offsets[index];
+}
+
 std::vector<BufferRef> Frame::buffers() const {
   std::vector<BufferRef> all;
   if (arena_) all.push_back(arena_);
+  if (constants_) all.push_back(constants_);
   for (const ArgumentView& argument : arguments_) {
     if (argument.array != nullptr && argument.array->buffer) all.push_back(argument.array->buffer);
   }

@@ -8,8 +8,15 @@
 #include "passes/program/program.h"
 #include "runtime/launch/arguments.h"
 #include "runtime/launch/prepared.h"
+#include "runtime/launch/schedule.h"
 
 namespace heddle::runtime {
+
+/// Memory that a call does not allocate itself; both may be null.
+struct GivenMemory {
+  BufferRef arena;      ///< for the temporaries
+  BufferRef constants;  ///< the results of the schedule's constant actions
+};
 
 /// The buffers of one call. Maps buffer references in steps to addresses.
 class Frame {
@@ -17,9 +24,9 @@ class Frame {
   /// Makes the stream wait for the arguments, copies donated ones that have other holders, and
   /// allocates the outputs, which are appended to `outputs`, and the arena unless one is given.
   /// Throws OutOfMemory, DeviceError.
-  Frame(const passes::Program& program, const Prepared& prepared,
+  Frame(const passes::Program& program, const Schedule& schedule,
         std::span<const ArgumentView> arguments, const CallerLocations& lines, Stream& stream,
-        bool captured, BufferRef arena, std::vector<DeviceArray>& outputs);
+        bool captured, GivenMemory memory, std::vector<DeviceArray>& outputs);
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   /// Removes the outputs again unless finish() was called.
@@ -36,6 +43,7 @@ class Frame {
   void finish();
 
  private:
+  std::byte* address_of_temporary(std::uint32_t index) const;
   const DeviceArray& input(std::uint32_t index) const;
   void wait_for_inputs();
   void release_inputs() noexcept;
@@ -43,6 +51,7 @@ class Frame {
   void allocate_outputs();
 
   const passes::Program& program_;
+  const Schedule& schedule_;
   const Prepared& prepared_;
   std::span<const ArgumentView> arguments_;
   const CallerLocations& lines_;
@@ -53,7 +62,7 @@ class Frame {
   std::vector<DeviceArray>& outputs_;
   std::size_t first_output_;
   bool finished_ = false;
-  BufferRef arena_;
+  BufferRef arena_, constants_;
 };
 
 }  // namespace heddle::runtime

@@ -118,9 +118,13 @@ WatchedCall::WatchedCall(const passes::Program& program, const Schedule& schedul
       stream_(stream),
       captured_(captured) {
   if (lines.graph != nullptr) order_ = ir::shared_order(*lines.graph);
-  for (const Action& action : schedule.actions()) {
-    if (action.kind != Action::Kind::clear) ++actions_[action.step_index];
-  }
+  const auto count = [&](const ActionList& list) {
+    for (const Action& action : list.actions()) {
+      if (action.kind != Action::Kind::clear) ++actions_[action.step_index];
+    }
+  };
+  count(schedule.list());
+  if (schedule.constants() != nullptr) count(schedule.constants()->list);
 }
 
 void WatchedCall::run(const Action& action, const std::function<void()>& enqueue) const {

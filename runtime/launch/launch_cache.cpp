@@ -44,11 +44,12 @@ LaunchCache::Lease LaunchCache::add(const StreamState* stream,
   return {oldest->entry.get(), &oldest->taken};
 }
 
-void LaunchCache::release_graphs() {
+void LaunchCache::release_memory() {
   for (Place& place : places_) {
     if (place.taken.exchange(true, std::memory_order_acquire)) continue;
-    if (place.entry && place.entry->graph) {
+    if (place.entry && (place.entry->graph || place.entry->constants)) {
       place.entry->graph.reset();
+      place.entry->constants = BufferRef();
       place.entry->calls = 0;
     }
     place.taken.store(false, std::memory_order_release);

@@ -22,6 +22,7 @@ struct LaunchCacheEntry {
   ArgumentSlots arguments;
   int calls = 0;
   std::unique_ptr<ProgramGraph> graph;  ///< made when calls repeat
+  BufferRef constants;                  ///< results of the schedule's constant actions, kept then
 };
 
 /// The launch cache of a program. It has a few entries; a new entry evicts the least recently used
@@ -62,8 +63,8 @@ class LaunchCache {
   Lease find(const StreamState* stream, std::span<const ArgumentView> arguments);
   /// Adds an entry for such calls.
   Lease add(const StreamState* stream, std::shared_ptr<const Schedule> schedule);
-  /// Destroys the graphs of all entries not in use, and frees the memory that the graphs hold.
-  void release_graphs();
+  /// Frees the memory that entries not in use hold: their graphs and constants.
+  void release_memory();
 
  private:
   static constexpr std::size_t capacity = 16;

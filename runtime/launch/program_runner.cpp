@@ -1,6 +1,7 @@
 #include "runtime/launch/program_runner.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "heddle/error.h"
 
@@ -11,6 +12,7 @@
 #include "runtime/base/statistics.h"
 #include "runtime/device/backend.h"
 #include "runtime/launch/call_frames.h"
+#include "runtime/launch/constant_memory.h"
 
 namespace heddle::runtime {
 
@@ -20,6 +22,8 @@ constexpr std::size_t kept_schedules = 8;
 /// Calls with one launch cache entry before its graph is made. Making it costs as much as some tens
 /// of launches.
 constexpr int calls_before_graph = 2;
+/// Calls with one launch cache entry before it keeps the results of constant actions.
+constexpr int calls_before_constants = 1;
 /// Largest arena, in bytes, that a graph keeps from call to call. Larger arenas return to the pool
 /// for others to use, and the addresses in the graph are patched when they change.
 constexpr std::int64_t most_kept = std::int64_t{16} << 20;
@@ -43,8 +47,16 @@ void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
   const ContextScope context(stream.device());
   const CaptureScope capture(stream);
   const LaunchCache::Lease entry = cache_entry_for(arguments, stream, lines.graph);
-  Frame frame(program_, entry->schedule->prepared(), arguments, lines, stream, capture.active(),
-              entry->graph ? entry->graph->arena() : BufferRef(), outputs);
+  const Schedule& schedule = *entry->schedule;
+  const bool watched = span.data() != nullptr && ir::kernels_watched();
+  std::optional<WatchedCall> watch;
+  if (watched) [[unlikely]]
+    watch.emplace(program_, schedule, arguments, lines, stream, capture.active());
+  BufferRef constants = entry->constants;
+  if (schedule.constants() != nullptr && (!constants || capture.active()))
+    constants = compute_constants(entry, stream, capture, watch ? &*watch : nullptr);
+  Frame frame(program_, schedule, arguments, lines, stream, capture.active(),
+              {entry->graph ? entry->graph->arena() : BufferRef(), std::move(constants)}, outputs);
   entry->arguments.set(entry->schedule->list(), frame);
   if (capture.active()) {
     // The graph being captured may be launched long after this call's arrays are destroyed.
@@ -58,9 +70,8 @@ void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
       enqueue_one(action, slots, at, entry->schedule->prepared());
   };
   const ProgramCallBuffers calls(frame, stream, capture, run_actions);
-  if (span.data() != nullptr && ir::kernels_watched()) [[unlikely]] {
-    enqueue_watched(*entry, calls,
-                    {program_, *entry->schedule, arguments, lines, stream, capture.active()});
+  if (watch) [[unlikely]] {
+    enqueue_watched(*entry, calls, *watch);
   } else {
     enqueue(*entry, calls, capture.active());
   }
@@ -92,19 +103,38 @@ std::shared_ptr<const Schedule> ProgramRunner::schedule_for(std::span<const Argu
   return made;
 }
 
+/// Enqueues the constant actions. From the second call on, the entry keeps their results.
+BufferRef ProgramRunner::compute_constants(const LaunchCache::Lease& entry, const Stream& stream,
+                                           const CaptureScope& capture, const WatchedCall* watch) {
+  const ConstantActions& constants = *entry->schedule->constants();
+  const ConstantMemory memory(constants, stream);
+  if (capture.active()) capture.keep({memory.held(), memory.scratch()});
+  ArgumentSlots arguments(constants.list);
+  arguments.set(constants.list, memory);
+  for (const Action& action : constants.list.actions()) {
+    const auto enqueue = [&] { enqueue_work(action, arguments, stream); };
+    if (watch != nullptr) {
+      watch->run(action, enqueue);
+    } else {
+      enqueue();
+    }
+  }
+  if (!capture.active() && entry.lasts() && entry->calls >= calls_before_constants) {
+    release_when_memory_is_short();
+    entry->constants = memory.held();
+  }
+  return memory.held();
+}
+
 /// Makes the graph of a launch cache entry after a few calls. If that fails, kernels are still
 /// launched one by one.
 void ProgramRunner::prepare_graph(const LaunchCache::Lease& entry, const Frame& frame) {
   if (entry->graph || entry->calls > calls_before_graph) return;
   if (entry->calls++ < calls_before_graph || !entry.lasts()) return;
   if (!graphs_are_allowed() || !launcher_->can_make_graph(*entry->schedule)) return;
-  std::call_once(gives_up_graphs_, [&] {
-    reclaimer_ = add_reclaimer([weak = std::weak_ptr(cache_)](Device, std::size_t) {
-      if (const auto entries = weak.lock()) entries->release_graphs();
-    });
-  });
+  release_when_memory_is_short();
   try {
-    const bool keep = entry->schedule->prepared().arena.bytes <= most_kept;
+    const bool keep = entry->schedule->arena().bytes <= most_kept;
     entry->graph = launcher_->make_graph(
         *entry->schedule, keep ? frame.arena() : BufferRef(),
         [this, &prepared = entry->schedule->prepared()](const Action& call, const CallBuffers& at) {
@@ -113,6 +143,14 @@ void ProgramRunner::prepare_graph(const LaunchCache::Lease& entry, const Frame& 
   } catch (const Error& failure) {
     log().debug("{}: no CUDA graph is used: {}", program_.name, failure.what());
   }
+}
+
+void ProgramRunner::release_when_memory_is_short() {
+  std::call_once(releases_memory_, [&] {
+    reclaimer_ = add_reclaimer([weak = std::weak_ptr(cache_)](Device, std::size_t) {
+      if (const auto entries = weak.lock()) entries->release_memory();
+    });
+  });
 }
 
 void ProgramRunner::enqueue(LaunchCacheEntry& entry, const CallBuffers& frame, bool captured) {
@@ -147,17 +185,20 @@ void ProgramRunner::enqueue_watched(LaunchCacheEntry& entry, const CallBuffers& 
 
 void ProgramRunner::enqueue_one(const Action& action, ArgumentSlots& arguments,
                                 const CallBuffers& frame, const Prepared& prepared) {
-  switch (action.kind) {
-    case Action::Kind::launch:
-      return launcher_->launch(*action.step, action.blocks,
-                               {arguments.values(action), arguments.pointers(action)},
-                               frame.stream());
-    case Action::Kind::clear:
-      return fill(reinterpret_cast<void*>(arguments.values(action)[0].low), 0, action.bytes,
-                  frame.stream());
-    case Action::Kind::call:
-      enqueue_call(action, frame, prepared);
-      return;
+  if (action.kind == Action::Kind::call) {
+    enqueue_call(action, frame, prepared);
+  } else {
+    enqueue_work(action, arguments, frame.stream());
+  }
+}
+
+void ProgramRunner::enqueue_work(const Action& action, ArgumentSlots& arguments,
+                                 const Stream& stream) {
+  if (action.kind == Action::Kind::launch) {
+    launcher_->launch(*action.step, action.blocks,
+                      {arguments.values(action), arguments.pointers(action)}, stream);
+  } else {
+    fill(reinterpret_cast<void*>(arguments.values(action)[0].low), 0, action.bytes, stream);
   }
 }
 

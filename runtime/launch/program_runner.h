@@ -37,11 +37,16 @@ class ProgramRunner {
                                      const ir::Graph* graph);
   std::shared_ptr<const Schedule> schedule_for(std::span<const ArgumentView> arguments,
                                                Device device, const ir::Graph* graph);
+  BufferRef compute_constants(const LaunchCache::Lease& entry, const Stream& stream,
+                              const CaptureScope& capture, const WatchedCall* watch);
+  void release_when_memory_is_short();
   void prepare_graph(const LaunchCache::Lease& entry, const Frame& frame);
   void enqueue(LaunchCacheEntry& entry, const CallBuffers& frame, bool captured);
   void enqueue_watched(LaunchCacheEntry& entry, const CallBuffers& frame, const WatchedCall& call);
   void enqueue_one(const Action& action, ArgumentSlots& arguments, const CallBuffers& frame,
                    const Prepared& prepared);
+  /// A launch or a fill.
+  void enqueue_work(const Action& action, ArgumentSlots& arguments, const Stream& stream);
   void enqueue_call(const Action& action, const CallBuffers& frame, const Prepared& prepared);
   void run_fallback(const ScheduledFallback& fallback, const CallBuffers& frame,
                     const Prepared& prepared);
@@ -53,9 +58,9 @@ class ProgramRunner {
   ir::Mutex mutex_;                                         ///< guards schedules_
   std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
   /// Declared after the members that it refers to, so that it is destroyed first. Shared with the
-  /// reclaimer that destroys graphs when memory is short.
+  /// reclaimer that releases its entries' memory when memory is short.
   std::shared_ptr<LaunchCache> cache_ = std::make_shared<LaunchCache>();
-  std::once_flag gives_up_graphs_;
+  std::once_flag releases_memory_;
   int reclaimer_ = -1;
 };
 

@@ -5,6 +5,7 @@
 #include "heddle/error.h"
 
 #include "runtime/calls/handlers.h"
+#include "runtime/launch/constant_memory.h"
 #include "runtime/launch/frame.h"
 
 namespace heddle::runtime {
@@ -38,7 +39,40 @@ Schedule::Schedule(const passes::Program& program, std::span<const ArgumentView>
         {array == nullptr, array != nullptr ? array->type : ir::Type{scalar.dtype, {}}});
   }
   const CallContext context{program.inputs, prepared_.bindings, device};
-  for (std::uint32_t i = 0; i < program.steps.size(); ++i) list_.add(program.steps[i], i, context);
+  const passes::ConstantPart part = passes::constant_part(program);
+  for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
+    if (part.empty() || !part.steps[i]) list_.add(program.steps[i], i, context);
+  }
+  if (part.empty()) {
+    arena_ = prepared_.arena;
+  } else {
+    add_constants(program, part, context);
+  }
+}
+
+void Schedule::add_constants(const passes::Program& program, const passes::ConstantPart& part,
+                             const CallContext& context) {
+  auto constants = std::make_unique<ConstantActions>();
+  for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
+    if (part.steps[i]) constants->list.add(program.steps[i], i, context);
+  }
+  constants->results = part.results;
+  constants->label = std::make_shared<const std::string>("constants of " + program.name);
+  std::vector<passes::Temporary> kept = program.temporaries;
+  for (passes::Temporary& one : kept) {  // all live at the same time
+    one.first_step = 0;
+    one.last_step = static_cast<std::uint32_t>(program.steps.size());
+  }
+  std::vector<std::int64_t> held = prepared_.temporary_bytes, scratch = held, others = held;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    if (!part.results[i]) held[i] = 0;
+    if (!part.temporaries[i] || part.results[i]) scratch[i] = 0;
+    if (part.temporaries[i]) others[i] = 0;
+  }
+  constants->held = passes::plan_arena(kept, held);
+  constants->scratch = passes::plan_arena(program.temporaries, scratch);
+  arena_ = passes::plan_arena(program.temporaries, others);
+  constants_ = std::move(constants);
 }
 
 bool Schedule::fits(std::span<const ArgumentView> arguments) const {
@@ -168,5 +202,6 @@ void ArgumentSlots::set(const ActionList& list, const Memory& memory) {
 }
 template void ArgumentSlots::set(const ActionList& list, const Frame& memory);
 template void ArgumentSlots::set(const ActionList& list, const CallBuffers& memory);
+template void ArgumentSlots::set(const ActionList& list, const ConstantMemory& memory);
 
 }  // namespace heddle::runtime

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "passes/program/constants.h"
 #include "passes/program/program.h"
 #include "runtime/calls/call_handler.h"
 #include "runtime/launch/arguments.h"
@@ -82,6 +83,15 @@ struct ScheduledCall {
   std::unique_ptr<const ScheduledFallback> fallback;
 };
 
+/// The actions whose results are the same in each call (passes::ConstantPart), and their memory.
+struct ConstantActions {
+  ActionList list;
+  std::vector<bool> results;  ///< of the program's temporaries, those that other actions read
+  passes::Arena held;         ///< of the results
+  passes::Arena scratch;      ///< of other temporaries, while the actions run
+  Label label;
+};
+
 /// A program scheduled for one set of extents.
 class Schedule {
  public:
@@ -95,8 +105,13 @@ class Schedule {
   bool fits(std::span<const ArgumentView> arguments) const;
 
   const Prepared& prepared() const { return prepared_; }
+  /// Those of each call.
   const ActionList& list() const { return list_; }
   std::span<const Action> actions() const { return list_.actions(); }
+  /// Of the temporaries that these use, without the results of constant actions.
+  const passes::Arena& arena() const { return arena_; }
+  /// Null if there are none.
+  const ConstantActions* constants() const { return constants_.get(); }
 
  private:
   struct Expected {
@@ -104,9 +119,14 @@ class Schedule {
     ir::Type type;
   };
 
+  void add_constants(const passes::Program& program, const passes::ConstantPart& part,
+                     const CallContext& context);
+
   std::vector<Expected> expected_;
   Prepared prepared_;
   ActionList list_;
+  passes::Arena arena_;
+  std::unique_ptr<const ConstantActions> constants_;
 };
 
 /// The arguments of one call's kernels, with the array of pointers that a launch takes. Used by one
@@ -117,7 +137,7 @@ class ArgumentSlots {
   ArgumentSlots(const ArgumentSlots&) = delete;
   ArgumentSlots& operator=(const ArgumentSlots&) = delete;
 
-  /// `Memory` provides addresses and scalars: Frame or CallBuffers.
+  /// `Memory` provides addresses and scalars: Frame, CallBuffers or ConstantMemory.
   template <class Memory>
   void set(const ActionList& list, const Memory& memory);
   std::span<const ir::ElementBits> values(const Action& action) const {
