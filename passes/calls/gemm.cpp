@@ -72,6 +72,8 @@ CallStep to_call(const GemmCall& product) {
   call.values.set("precision", std::string(name_of(product.precision)));
   call.values.set("a_transposed", product.a_transposed);
   call.values.set("b_transposed", product.b_transposed);
+  call.values.set("a_conjugated", product.a_conjugated);
+  call.values.set("b_conjugated", product.b_conjugated);
   call.values.set("alpha", product.alpha);
   call.values.set("beta", product.beta);
   call.values.set("has_residual", product.residual.has_value());
@@ -100,6 +102,8 @@ GemmCall gemm_of(const CallStep& call) {
   product.precision = precision_of(call.values.text("precision"));
   product.a_transposed = call.values.flag("a_transposed");
   product.b_transposed = call.values.flag("b_transposed");
+  product.a_conjugated = call.values.flag("a_conjugated");
+  product.b_conjugated = call.values.flag("b_conjugated");
   product.alpha = call.values.factor("alpha");
   product.beta = call.values.factor("beta");
   product.activation = activation_of(call.values.text("activation"));

@@ -21,6 +21,7 @@ struct GemmCall {
   Dim a_start, b_start;      ///< elements before the first one in the array
   Dim a_leading, b_leading;  ///< elements between stored rows
   bool a_transposed = false, b_transposed = false;
+  bool a_conjugated = false, b_conjugated = false;  ///< only transposed operands
   Dim a_batch_stride, b_batch_stride, out_batch_stride;
   Factor alpha, beta;
   std::optional<BufferRef> residual;  ///< with the layout of out; may be the same memory

@@ -136,11 +136,17 @@ LibraryOperand below_slice(const Graph& graph, const LibraryOperand& operand) {
   return found;
 }
 
-/// Looks below a transpose of the last two axes, below a slice, below reshapes and, if `widens`,
-/// below casts to f32.
-LibraryOperand look_through(const Graph& graph, ValueId value, bool widens,
-                            std::optional<ir::SymbolId> counter) {
-  LibraryOperand found{value, false};
+/// What may be part of a product.
+struct Looks {
+  bool widens;                          ///< below casts to f32
+  bool conjugates;                      ///< below a conjugate
+  std::optional<ir::SymbolId> counter;  ///< of the loop whose region the graph is
+};
+
+/// Looks below a transpose of the last two axes, below a slice, below reshapes, and below what
+/// `looks` says.
+LibraryOperand look_through(const Graph& graph, ValueId value, Looks looks) {
+  LibraryOperand found{value};
   bool reshaped = false;
   const auto below = [&] { return graph.operands(found.value)[0]; };
   for (;;) {
@@ -151,20 +157,31 @@ LibraryOperand look_through(const Graph& graph, ValueId value, bool widens,
       found.transposed = true;
       std::swap(found.row, found.column);
     } else if (op == Op::slice && !reshaped && !found.sliced &&
-               is_read_below(graph, found.value, counter)) {
+               is_read_below(graph, found.value, looks.counter)) {
       found = below_slice(graph, found);
     } else if (op == Op::reshape && !found.sliced &&
                !ir::is_view(graph.op(strip_reshapes(graph, found.value)))) {
       found.value = below();
       reshaped = true;
-    } else if (widens && op == Op::cast && graph.dtype(found.value) == DType::f32 &&
+    } else if (looks.conjugates && op == Op::conjugate) {
+      found.value = below();
+      found.conjugated = !found.conjugated;
+    } else if (looks.widens && op == Op::cast && graph.dtype(found.value) == DType::f32 &&
                is_half(graph.dtype(below()))) {
       found.value = below();
-      widens = false;
+      looks.widens = false;
     } else {
       return found;
     }
   }
+}
+
+/// Libraries conjugate only operands that they transpose.
+LibraryOperand operand_of(const Graph& graph, ValueId value, bool widens,
+                          std::optional<ir::SymbolId> counter) {
+  const LibraryOperand found = look_through(graph, value, {widens, true, counter});
+  if (found.transposed || !found.conjugated) return found;
+  return look_through(graph, value, {widens, false, counter});
 }
 
 /// The number of parts into which the terms of a product are split, if it has few rows and columns,
@@ -240,12 +257,12 @@ LibraryOperands library_operands(const Graph& graph, ValueId product, bool widen
                                  std::optional<ir::SymbolId> counter) {
   const ValueId a = graph.operands(product)[0], b = graph.operands(product)[1];
   if (widens) {
-    const LibraryOperand left = look_through(graph, a, true, counter);
-    const LibraryOperand right = look_through(graph, b, true, counter);
+    const LibraryOperand left = operand_of(graph, a, true, counter);
+    const LibraryOperand right = operand_of(graph, b, true, counter);
     const DType dtype = graph.dtype(left.value);
     if (dtype == graph.dtype(right.value)) return {left, right, dtype};
   }
-  return {look_through(graph, a, false, counter), look_through(graph, b, false, counter),
+  return {operand_of(graph, a, false, counter), operand_of(graph, b, false, counter),
           graph.dtype(product)};
 }
 
@@ -312,6 +329,8 @@ GemmCall describe_matmul(CallBuilder& builder) {
   step.batch = ir::element_count(batch_of(graph.shape(node)));
   step.a_transposed = operands.a.transposed;
   step.b_transposed = operands.b.transposed;
+  step.a_conjugated = operands.a.conjugated;
+  step.b_conjugated = operands.b.conjugated;
   const Stored left = stored(graph, operands.a, step.rows, step.depth);
   const Stored right = stored(graph, operands.b, step.depth, step.columns);
   step.a_start = left.start;

@@ -8,11 +8,12 @@
 namespace heddle::passes {
 
 /// The array that a library call reads for an operand. A transpose of the last two axes is part of
-/// the call, and so is a slice of rows and columns that follow each other; a reshape below them
-/// does not change the memory.
+/// the call, and so are the conjugate of a transposed operand and a slice of rows and columns that
+/// follow each other; a reshape below them does not change the memory.
 struct LibraryOperand {
   ir::ValueId value{};
   bool transposed = false;
+  bool conjugated = false;  ///< only if transposed
   bool sliced = false;
   /// The first element of a slice, in the array. Its rows are the array's, or parts of them.
   ir::Dim batch = 0, row = 0, column = 0;
@@ -38,7 +39,7 @@ bool library_multiplies(DType dtype, const ir::Target& target);
 /// into one reduction. Half-precision products are computed in float32 if the library supports only
 /// that. An operand that has only some of the batch axes is broadcast to the whole batch.
 std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::Target& target);
-/// The operands below slices, transposes, reshapes and, if the library widens, casts.
+/// The operands below slices, transposes, conjugates, reshapes and, if the library widens, casts.
 std::vector<ValueId> matmul_reads(const Graph& graph, ValueId call, const CallTarget& target);
 
 /// The gemm call for a matmul. The caller sets its result.

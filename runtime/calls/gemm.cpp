@@ -31,6 +31,8 @@ Gemm sized(const GemmCall& call, const ir::SymbolBindings& bindings) {
   product.b_leading = value(call.b_leading);
   product.a_transposed = call.a_transposed;
   product.b_transposed = call.b_transposed;
+  product.a_conjugated = call.a_conjugated;
+  product.b_conjugated = call.b_conjugated;
   product.a_batch_stride = value(call.a_batch_stride);
   product.b_batch_stride = value(call.b_batch_stride);
   product.out_batch_stride = value(call.out_batch_stride);

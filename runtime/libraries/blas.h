@@ -15,8 +15,9 @@ namespace heddle::runtime {
 
 /// Batched matrix product: out[i] = a[i] x b[i] for i in [0, batch), with shapes (rows, depth) x
 /// (depth, columns) -> (rows, columns), row-major. If `a_transposed` is true, memory holds the
-/// transpose of a. `a_leading` is the distance between the rows in memory, in elements. Likewise
-/// for b. out is contiguous within a matrix. A batch stride of 0 broadcasts an operand.
+/// transpose of a, or if `a_conjugated` is true, too, the transpose's conjugate. `a_leading` is the
+/// distance between the rows in memory, in elements. Likewise for b. out is contiguous within a
+/// matrix. A batch stride of 0 broadcasts an operand.
 struct Gemm {
   DType dtype = DType::f32;          ///< of the result
   std::optional<DType> narrow = {};  ///< of the operands, if they are f16 or bf16 and dtype is f32
@@ -24,6 +25,7 @@ struct Gemm {
   std::int64_t rows = 0, columns = 0, depth = 0, batch = 1;
   std::int64_t a_leading = 0, b_leading = 0;
   bool a_transposed = false, b_transposed = false;
+  bool a_conjugated = false, b_conjugated = false;
   std::int64_t a_batch_stride = 0, b_batch_stride = 0, out_batch_stride = 0;
   DType operand_dtype() const { return narrow.value_or(dtype); }
 };

@@ -42,6 +42,29 @@ TEST_CASE("products of every dtype, of vectors, matrices and batches") {
   suite.require(ir::calls::matmul(), 7);
 }
 
+TEST_CASE("products with conjugates of operands") {
+  Suite suite;
+  for (const DType dtype : {DType::c64, DType::c128}) {
+    Builder builder(fmt::format("conjugates of {}", name_of(dtype)));
+    const ValueId a = builder.input(moderate_sample(dtype, {40, 18}, 1));
+    const ValueId b = builder.input(moderate_sample(dtype, {40, 33}, 2));
+    const ValueId many = builder.input(moderate_sample(dtype, {3, 17, 40}, 3));
+    const auto conjugate = [&](ValueId value) { return builder.add(Op::conjugate, {value}); };
+    const auto adjoint = [&](ValueId value) { return builder.transpose(conjugate(value), {1, 0}); };
+    const ValueId stack = conjugate(builder.transpose(many, {0, 2, 1}));
+    builder.output(matmul(builder, adjoint(a), b));
+    builder.output(matmul(builder, builder.transpose(b, {1, 0}), conjugate(a)));  // not transposed
+    builder.output(matmul(builder, adjoint(a), a));
+    builder.output(matmul(builder, b, adjoint(b)));
+    builder.output(matmul(builder, stack, many));
+    builder.output(matmul(builder, many, stack));
+    builder.output(matmul(builder, adjoint(b), adjoint(builder.reshape(a, {18, 40}))));
+    builder.output(matmul(builder, adjoint(builder.slice(a, {0, 3}, {1, 1}, {40, 9})), b));
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
 /// Values that lie in the memory of what they are made of, in the middle and in the results.
 TEST_CASE("values made in the memory of products and sorts") {
   Suite suite;

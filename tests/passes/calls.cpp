@@ -77,6 +77,8 @@ TEST_CASE("a product is the same behind a call") {
   for (int terms = 0; terms < 4; ++terms) {
     CAPTURE(terms);
     GemmCall before = product();
+    before.a_conjugated = (terms & 1) != 0;
+    before.b_conjugated = (terms & 2) != 0;
     if ((terms & 1) != 0) before.residual = input(2);
     if ((terms & 2) != 0) before.bias = input(4);
     const CallStep call = to_call(before);
@@ -95,6 +97,8 @@ TEST_CASE("a product is the same behind a call") {
     CHECK(after.b_leading == before.b_leading);
     CHECK(after.a_transposed == before.a_transposed);
     CHECK(after.b_transposed == before.b_transposed);
+    CHECK(after.a_conjugated == before.a_conjugated);
+    CHECK(after.b_conjugated == before.b_conjugated);
     CHECK(after.a_batch_stride == before.a_batch_stride);
     CHECK(after.b_batch_stride == before.b_batch_stride);
     CHECK(after.out_batch_stride == before.out_batch_stride);

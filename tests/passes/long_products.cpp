@@ -119,4 +119,22 @@ TEST_CASE("solutions for the identity are inverses, which need no factors in mem
 }
 
 }  // namespace
+
+TEST_CASE("a library conjugates operands that it transposes") {
+  const auto kernels = [](const std::string& left, const char* target) {
+    return plan("func @main(%0: c64[40,18], %1: c64[40,33]) -> c64[18,33] {\n" + left +
+                    " %4 = call matmul %3, %1 : c64[18,33]\n return %4\n}\n",
+                target)
+        .kernels.size();
+  };
+  for (const char* const target : {cuda_target, host_target}) {
+    CHECK(kernels(" %2 = conjugate %0 : c64[40,18]\n"
+                  " %3 = transpose %2 axes=[1,0] : c64[18,40]\n",
+                  target) == 0);
+    CHECK(kernels(" %2 = transpose %0 axes=[1,0] : c64[18,40]\n %3 = conjugate %2 : c64[18,40]\n",
+                  target) == 0);
+    CHECK(kernels(" %2 = reshape %0 : c64[18,40]\n %3 = conjugate %2 : c64[18,40]\n", target) == 1);
+  }
+}
+
 }  // namespace heddle::test

@@ -1,9 +1,11 @@
 #include "runtime/libraries/blas.h"
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -24,12 +26,16 @@ namespace {
 
 template <class T>
 struct Operand {
-  std::vector<T> values;
+  std::shared_ptr<std::vector<T>> memory = std::make_shared<std::vector<T>>();
   std::int64_t leading = 0, batch_stride = 0;
-  bool transposed = false;
+  bool transposed = false, conjugated = false;
   T at(std::int64_t batch, std::int64_t row, std::int64_t column) const {
     const std::int64_t r = transposed ? column : row, c = transposed ? row : column;
-    return values[static_cast<std::size_t>(batch * batch_stride + r * leading + c)];
+    const T value = (*memory)[static_cast<std::size_t>(batch * batch_stride + r * leading + c)];
+    if constexpr (!std::is_floating_point_v<T>) {
+      if (conjugated) return std::conj(value);
+    }
+    return value;
   }
 };
 
@@ -41,11 +47,13 @@ Operand<T> make_operand(test::Random& random, std::int64_t rows, std::int64_t co
   const std::int64_t stored_rows = transposed ? columns : rows;
   const std::int64_t stored_columns = transposed ? rows : columns;
   out.transposed = transposed;
+  out.conjugated = transposed && !std::is_floating_point_v<T>;
   out.leading = stored_columns + 3;
   out.batch_stride = repeated ? 0 : stored_rows * out.leading + 5;
-  out.values.resize(static_cast<std::size_t>(stored_rows * out.leading + batch * out.batch_stride));
+  out.memory->resize(
+      static_cast<std::size_t>(stored_rows * out.leading + batch * out.batch_stride));
   const auto number = [&] { return static_cast<float>(random.below(9)) - 4; };
-  for (T& value : out.values) {
+  for (T& value : *out.memory) {
     if constexpr (std::is_floating_point_v<T>) {
       value = static_cast<T>(number());
     } else {
@@ -58,10 +66,7 @@ Operand<T> make_operand(test::Random& random, std::int64_t rows, std::int64_t co
 
 template <class T>
 void check_product(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t depth,
-                   std::int64_t batch, bool a_transposed, bool b_transposed, bool repeated) {
-  test::Random random(static_cast<std::uint64_t>(rows * 31 + columns));
-  const auto a = make_operand<T>(random, rows, depth, batch, a_transposed, repeated);
-  const auto b = make_operand<T>(random, depth, columns, batch, b_transposed, false);
+                   std::int64_t batch, const Operand<T>& a, const Operand<T>& b) {
   std::vector<T> out(static_cast<std::size_t>(rows * columns * batch), T{77});
   const Gemm product{.dtype = dtype,
                      .rows = rows,
@@ -70,12 +75,14 @@ void check_product(DType dtype, std::int64_t rows, std::int64_t columns, std::in
                      .batch = batch,
                      .a_leading = a.leading,
                      .b_leading = b.leading,
-                     .a_transposed = a_transposed,
-                     .b_transposed = b_transposed,
+                     .a_transposed = a.transposed,
+                     .b_transposed = b.transposed,
+                     .a_conjugated = a.conjugated,
+                     .b_conjugated = b.conjugated,
                      .a_batch_stride = a.batch_stride,
                      .b_batch_stride = b.batch_stride,
                      .out_batch_stride = rows * columns};
-  runtime::gemm(product, a.values.data(), b.values.data(), out.data(), nullptr,
+  runtime::gemm(product, a.memory->data(), b.memory->data(), out.data(), nullptr,
                 runtime::Stream::current(Device{}));
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < batch; ++i) {
@@ -88,6 +95,36 @@ void check_product(DType dtype, std::int64_t rows, std::int64_t columns, std::in
     }
   }
   CHECK(wrong == 0);
+}
+
+/// Transposed operands of complex numbers are conjugated.
+template <class T>
+void check_product(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t depth,
+                   std::int64_t batch, bool a_transposed, bool b_transposed, bool repeated) {
+  test::Random random(static_cast<std::uint64_t>(rows * 31 + columns));
+  const auto a = make_operand<T>(random, rows, depth, batch, a_transposed, repeated);
+  const auto b = make_operand<T>(random, depth, columns, batch, b_transposed, false);
+  check_product<T>(dtype, rows, columns, depth, batch, a, b);
+  if constexpr (!std::is_floating_point_v<T>) {
+    Operand<T> left = a, right = b;
+    left.conjugated = right.conjugated = false;
+    check_product<T>(dtype, rows, columns, depth, batch, left, right);
+  }
+}
+
+/// A stack of matrices times their transposes, from either side. The operands share memory.
+template <class T>
+void check_squares(DType dtype) {
+  constexpr std::int64_t rows = 70, columns = 33, batch = 2;
+  test::Random random(3);
+  Operand<T> matrix = make_operand<T>(random, rows, columns, batch, false, false);
+  Operand<T> transposed = matrix;
+  transposed.transposed = true;
+  for (const bool conjugated : {false, true}) {
+    transposed.conjugated = conjugated && !std::is_floating_point_v<T>;
+    check_product<T>(dtype, columns, columns, rows, batch, transposed, matrix);
+    check_product<T>(dtype, rows, rows, columns, batch, matrix, transposed);
+  }
 }
 
 /// Before any test opens the library.
@@ -134,6 +171,34 @@ TEST_CASE("products with a row or a column on the CPU: layouts, batches and dtyp
       check_product<std::complex<double>>(DType::c128, rows, columns, depth, 1, a, b, repeated);
     }
   }
+}
+
+TEST_CASE("products of matrices with their transposes and conjugate transposes on the CPU") {
+  if (!have_openblas()) return;
+  check_squares<float>(DType::f32);
+  check_squares<double>(DType::f64);
+  check_squares<std::complex<float>>(DType::c64);
+  check_squares<std::complex<double>>(DType::c128);
+}
+
+TEST_CASE("a product with the conjugate transpose has NaN where a sum of NaN is") {
+  if (!have_openblas()) return;
+  using Number = std::complex<double>;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Number x[] = {{1, 2}, {infinity, 1}, {3, -1}, {1, 1}};
+  Number out[4];
+  const Gemm product{.dtype = DType::c128,
+                     .rows = 2,
+                     .columns = 2,
+                     .depth = 2,
+                     .a_leading = 2,
+                     .b_leading = 2,
+                     .a_transposed = true,
+                     .a_conjugated = true};
+  runtime::gemm(product, x, x, out, nullptr, runtime::Stream::current(Device{}));
+  CHECK(out[0] == Number(15, 0));
+  CHECK_FALSE(std::isfinite(out[3].real()));
+  CHECK(std::isnan(out[3].imag()));
 }
 
 TEST_CASE("a product with a vector does not read what its result's memory held") {

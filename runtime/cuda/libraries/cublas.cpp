@@ -53,14 +53,16 @@ void gemm(const Gemm& p, const void* a, const void* b, void* out, void* workspac
   // A complex factor uses both numbers; a real one uses the first.
   const float one[] = {1, 0}, zero[] = {0, 0};
   const double wide_one[] = {1, 0}, wide_zero[] = {0, 0};
-  auto operation = [](bool transposed) {
-    return transposed ? Operation::transpose : Operation::none;
+  auto operation = [](bool transposed, bool conjugated) {
+    if (!transposed) return Operation::none;
+    return conjugated ? Operation::conjugate_transpose : Operation::transpose;
   };
   // cuBLAS is column-major: it sees every matrix transposed, and out^T = b^T a^T.
   check(api().cublasGemmStridedBatchedEx_64(
-            session.handle(), operation(p.b_transposed), operation(p.a_transposed), p.columns,
-            p.rows, p.depth, wide ? static_cast<const void*>(wide_one) : one, b, operands,
-            p.b_leading, p.b_batch_stride, a, operands, p.a_leading, p.a_batch_stride,
+            session.handle(), operation(p.b_transposed, p.b_conjugated),
+            operation(p.a_transposed, p.a_conjugated), p.columns, p.rows, p.depth,
+            wide ? static_cast<const void*>(wide_one) : one, b, operands, p.b_leading,
+            p.b_batch_stride, a, operands, p.a_leading, p.a_batch_stride,
             wide ? static_cast<const void*>(wide_zero) : zero, out, type, p.columns,
             p.out_batch_stride, p.batch, compute_type(p), default_algorithm),
         "cublasGemmStridedBatchedEx_64");

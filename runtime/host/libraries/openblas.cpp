@@ -121,9 +121,11 @@ std::string load(Api& out) {
         library.bind(out.c64.gemm, "cblas_cgemm", missing);
         library.bind(out.c64.gemv, "cblas_cgemv", missing);
         library.bind(out.c64.syrk, "cblas_csyrk", missing);
+        library.bind(out.c64.herk, "cblas_cherk", missing);
         library.bind(out.c128.gemm, "cblas_zgemm", missing);
         library.bind(out.c128.gemv, "cblas_zgemv", missing);
         library.bind(out.c128.syrk, "cblas_zsyrk", missing);
+        library.bind(out.c128.herk, "cblas_zherk", missing);
         bind_lapack(out, library);
         library.bind(out.set_threads, "openblas_set_num_threads", missing);
         const auto config =

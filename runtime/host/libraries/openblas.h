@@ -41,6 +41,11 @@ using ComplexSyrkFunction = void (*)(int order, int triangle, int transpose_a, i
                                      const void* alpha, const void* a, int lda, const void* beta,
                                      void* c, int ldc);
 
+/// As SyrkFunction, with the conjugate transpose of A. `Part` is the type of its parts.
+template <class Part>
+using HerkFunction = void (*)(int order, int triangle, int transpose_a, int n, int k, Part alpha,
+                              const void* a, int lda, Part beta, void* c, int ldc);
+
 /// The product functions of a dtype.
 template <class GemmOf, class GemvOf, class SyrkOf>
 struct Functions {
@@ -50,12 +55,16 @@ struct Functions {
 };
 template <class T>
 using RealFunctions = Functions<GemmFunction<T>, GemvFunction<T>, SyrkFunction<T>>;
-using ComplexFunctions = Functions<ComplexGemmFunction, ComplexGemvFunction, ComplexSyrkFunction>;
+template <class Part>
+struct ComplexFunctions : Functions<ComplexGemmFunction, ComplexGemvFunction, ComplexSyrkFunction> {
+  HerkFunction<Part> herk = nullptr;
+};
 
 struct Api {
   RealFunctions<float> f32;
   RealFunctions<double> f64;
-  ComplexFunctions c64, c128;
+  ComplexFunctions<float> c64;
+  ComplexFunctions<double> c128;
   lapack::Api lapack;
   void (*set_threads)(int count) = nullptr;
   std::string reason;         ///< why it cannot be used; empty if it can

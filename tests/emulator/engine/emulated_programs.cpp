@@ -281,6 +281,22 @@ class Run {
     return Argument::tracked(memory.data, memory.defined, parameter.written && !kept);
   }
 
+  /// The conjugates of complex numbers.
+  static void conjugate(std::vector<std::byte>& numbers, DType dtype) {
+    ir::with_element(dtype, [&]<class T>(std::type_identity<T>) {
+      if constexpr (heddle_scalar::is_complex<T>) {
+        for (std::size_t at = 0; at < numbers.size(); at += sizeof(T)) {
+          T value;
+          std::memcpy(&value, numbers.data() + at, sizeof value);
+          value.im = -value.im;
+          std::memcpy(numbers.data() + at, &value, sizeof value);
+        }
+      } else {
+        throw EmulationError("a product conjugates real numbers");
+      }
+    });
+  }
+
   /// A matrix of a batched operand as a dense one, whatever its layout.
   std::vector<std::byte> gather(const Memory& memory, std::size_t element, std::int64_t offset,
                                 std::int64_t rows, std::int64_t columns, std::int64_t leading,
@@ -357,12 +373,14 @@ class Run {
     const std::size_t element = size_of(step.operand_dtype);
     const Memory a = memory_of(step.a), b = memory_of(step.b);
     for (std::int64_t i = 0; i < value(step.batch); ++i) {
-      const auto left =
+      auto left =
           gather(a, element, value(step.a_start) + i * value(step.a_batch_stride), value(step.rows),
                  value(step.depth), value(step.a_leading), step.a_transposed);
-      const auto right =
+      auto right =
           gather(b, element, value(step.b_start) + i * value(step.b_batch_stride),
                  value(step.depth), value(step.columns), value(step.b_leading), step.b_transposed);
+      if (step.a_conjugated) conjugate(left, step.operand_dtype);
+      if (step.b_conjugated) conjugate(right, step.operand_dtype);
       function(i * value(step.out_batch_stride), converted(left, step.operand_dtype, dtype),
                converted(right, step.operand_dtype, dtype));
     }
