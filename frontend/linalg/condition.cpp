@@ -34,15 +34,22 @@ class IgnoredFailures {
   LinAlgErrors before_;
 };
 
-/// The inverses of square matrices by their singular values; not finite for singular ones.
-Array inverse(const Array& matrices, const AtLocation& here) {
+struct Inverse {
+  Array scaled;   ///< the inverses times `largest`; not finite for singular matrices
+  Array largest;  ///< singular values
+};
+
+/// Of square matrices, by their singular values. Inverses of small numbers may not be in range.
+Inverse inverse(const Array& matrices, const AtLocation& here) {
   const auto [u, s, vh] = linalg::svd(here(matrices), {.full_matrices = false});
   const auto adjoint = [&](const Array& x) {
     const Array transposed = matrix_transpose(here(x));
     return is_complex(x.dtype()) ? conj(here(transposed)) : transposed;
   };
-  const Array columns = expand_dims(here(s), -1);
-  return matmul(here(adjoint(vh)), here(divide(here(adjoint(u)), here(columns))));
+  const Array largest = max(here(s), -1);
+  const Array ratios = divide(here(s), here(expand_dims(here(largest), -1)));
+  const Array columns = expand_dims(here(ratios), -1);
+  return {matmul(here(adjoint(vh)), here(divide(here(adjoint(u)), here(columns)))), largest};
 }
 
 }  // namespace
@@ -69,8 +76,9 @@ Array linalg::cond(const Operand& a, const NormOrder& order) {
     const bool inverted = order.power == -2.0;
     found = divide(here(inverted ? least : largest), here(inverted ? largest : least));
   } else {
-    found = multiply(here(matrix_norm(here(matrices), false, order)),
-                     here(matrix_norm(here(inverse(matrices, here)), false, order)));
+    const auto [scaled, largest] = inverse(matrices, here);
+    const Array norms = divide(here(matrix_norm(here(matrices), false, order)), here(largest));
+    found = multiply(here(norms), here(matrix_norm(here(scaled), false, order)));
   }
   // NaN is the number of a matrix with NaN; other matrices are singular.
   const Array has_nan = any(here(isnan(here(matrices))), {-2, -1});

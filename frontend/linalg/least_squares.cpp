@@ -52,6 +52,17 @@ Array reciprocals(const Array& s, const Array& counts, const AtLocation& here) {
   return where(here(counts), here(inverse), here(Scalar(0.0)));
 }
 
+/// Rows of numbers, each divided by its singular value if that counts, and else 0. A quotient may
+/// be in range where the value's reciprocal is not; so complex numbers are divided by parts.
+Array quotients(const Array& rows, const Array& s, const Array& counts, const AtLocation& here) {
+  const Array divisors = expand_dims(here(where(here(counts), here(s), here(Scalar(1.0)))), -1);
+  const auto divided = [&](const Array& part) { return divide(here(part), here(divisors)); };
+  const Array quotient = is_complex(rows.dtype()) ? make_complex(here(divided(real(here(rows)))),
+                                                                 here(divided(imag(here(rows)))))
+                                                  : divided(rows);
+  return where(here(expand_dims(here(counts), -1)), here(quotient), here(Scalar(0.0)));
+}
+
 /// Calls use(tolerance) with the operand that broadcasts against singular values.
 template <class Use>
 Array along_values(const Operand& tolerance, const AtLocation& here, const Use& use) {
@@ -182,8 +193,7 @@ linalg::LstsqResult linalg::lstsq(const Operand& a, const Operand& b, std::optio
   const auto [u, s, vh] = svd(here(given.a), {.full_matrices = false});
   const Array counts = counting(s, here(Scalar(tolerance)), here);
   const Array along = matmul(here(conjugate_transpose(u, here)), here(given.b));
-  const Array inverse = expand_dims(here(reciprocals(s, counts, here)), -1);
-  const Array scaled = multiply(here(inverse), here(along));
+  const Array scaled = quotients(along, s, counts, here);
   const Array x = matmul(here(conjugate_transpose(vh, here)), here(scaled));
   const Array rank = count_nonzero(here(counts));
   const Array residuals = residuals_of(given, x, rank, here);

@@ -3,6 +3,7 @@
 
 #include "runtime/host/libraries/lapack.h"
 #include "runtime/host/libraries/lapack_session.h"
+#include "runtime/host/libraries/matrix_scale.h"
 
 namespace heddle::runtime::lapack {
 
@@ -44,8 +45,15 @@ void geqrf(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch, void
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   with_workspace(dtype, batch, k, work, [&](void* workspace, int size, std::int64_t i) {
     int info = 0;
-    session.routines().geqrf(&rows, &columns, matrix_at(matrices, i, bytes), &rows,
-                             matrix_at(taus, i, tau_bytes), workspace, &size, &info);
+    void* const matrix = matrix_at(matrices, i, bytes);
+    const auto factorise = [&] {
+      session.routines().geqrf(&rows, &columns, matrix, &rows, matrix_at(taus, i, tau_bytes),
+                               workspace, &size, &info);
+    };
+    if (size < 0) return factorise();  // only asks
+    const MatrixScale scale(dtype, matrix, m, n);
+    factorise();
+    scale.restore_upper(matrix);
   });
 }
 
