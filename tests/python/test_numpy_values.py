@@ -134,3 +134,33 @@ def test_one_value_has_no_step():
         values, step = hd.linspace(start, 7, 1, retstep=True)
         assert np.isnan(step)
         assert values.shape[0] == 1
+
+
+# The cases in which the suite of the array API standard finds NumPy, and Heddle, to differ from the standard.
+INF, NAN = float("inf"), float("nan")
+EDGES = [complex(re, im) for re in (0.0, -0.0, INF, -INF, NAN, 1.0, -2.0) for im in (0.0, -0.0, INF, -INF, NAN, 0.5, 2.0)]
+
+
+def bits(x):
+    """Parts and signs, without those of NaN."""
+    x = np.asarray(x)
+    parts = np.stack([x.real, x.imag])
+    return np.where(np.isnan(parts), 2, np.signbit(parts)), np.nan_to_num(np.abs(parts), nan=-1, posinf=-2)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_edges_of_complex_functions(dtype):
+    values = np.array(EDGES, dtype)
+    edges = values[~np.isfinite(values) | (values == 0)]
+    with np.errstate(all="ignore"):
+        for name in ("expm1", "tanh"):
+            for ours, theirs in zip(bits(getattr(hd, name)(hd.asarray(edges))), bits(getattr(np, name)(edges))):
+                np.testing.assert_allclose(ours, theirs, rtol=4 * np.finfo(dtype).eps, err_msg=name)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_floor_divide_of_infinities(dtype):
+    left, right = (x.ravel() for x in np.meshgrid(*[np.array([INF, -INF, NAN, 1.5, -1.5, 0.0, -0.0], dtype)] * 2))
+    with np.errstate(all="ignore"):
+        for ours, theirs in zip(bits(hd.asarray(left) // hd.asarray(right)), bits(left // right)):
+            np.testing.assert_array_equal(ours, theirs)
