@@ -87,6 +87,32 @@ struct FftBlock {
   T* im(int j) { return parts.im[result] + j * W; }
 };
 
+// Asks for the lines of W numbers that are stored soon.
+template <int W, class Number>
+inline void fft_prefetch(Number* to) {
+  constexpr int line = 64 / sizeof(Number);
+  for (int w = 0; w < W; w += line) __builtin_prefetch(to + w, 1);
+}
+
+// Interleaves N numbers of each of W rows, `stride` apart, of which only `Height` exist.
+template <class T, int N, int W, int Height>
+inline void fft_interleave(T* to, const T* rows, int stride) {
+  using V = typename FftVector<T, W>::Type;
+  const auto row = [&](int w) { return rows + (w < Height ? w : 0) * stride; };
+  int j = 0;
+  if constexpr (W > 1 && (W & (W - 1)) == 0) {
+    for (; j + W <= N; j += W) {
+      V v[W];
+      for (int w = 0; w < W; ++w) v[w] = fft_vector<V>(row(w) + j);
+      fft_transpose<W, W>(v);
+      for (int w = 0; w < W; ++w) __builtin_memcpy(to + (j + w) * W, &v[w], sizeof(V));
+    }
+  }
+  for (; j < N; ++j) {
+    for (int w = 0; w < W; ++w) to[j * W + w] = row(w)[j];
+  }
+}
+
 // Transforms Rows x Columns numbers in place: first the columns, then the rows. It works on W of
 // them at a time, which fit the fastest memory. `tables` holds the roots of Rows and of Columns,
 // the powers k * w of the root of all for k < Rows and w < W (real parts, then imaginary parts),
@@ -104,6 +130,9 @@ struct FftLong<T, Rows, Columns, W, Inverse, Bits, FftRadices<RowRadices...>,
 
   // Rows begin in different sets of the cache.
   static constexpr int stride = Columns + W;
+  // Rows of the result, whose lines are asked for so many stores before. The second cache has them,
+  // and their distances leave few sets of the first for them.
+  static constexpr int ahead = 12;
 
   static void run(Number* x, const T* tables) {
     alignas(64) static thread_local T re[Rows * stride], im[Rows * stride];
@@ -146,16 +175,15 @@ struct FftLong<T, Rows, Columns, W, Inverse, Bits, FftRadices<RowRadices...>,
   template <int Height>
   static void rows(Number* x, const T* re, const T* im, const T* roots, int i) {
     FftBlock<T, Columns, W, Inverse, ColumnRadices...> block;
-    for (int j = 0; j < Columns; ++j) {
-      for (int w = 0; w < W; ++w) {
-        const int row = w < Height ? i + w : i;
-        block.parts.re[0][j * W + w] = re[row * stride + j];
-        block.parts.im[0][j * W + w] = im[row * stride + j];
-      }
-    }
+    fft_interleave<T, Columns, W, Height>(block.parts.re[0], re + i * stride, stride);
+    fft_interleave<T, Columns, W, Height>(block.parts.im[0], im + i * stride, stride);
     block.transform(roots);
     for (int k = 0; k < Columns; ++k) {
-      for (int w = 0; w < Height; ++w) x[k * Rows + i + w] = {block.re(k)[w], block.im(k)[w]};
+      if (k + ahead < Columns) fft_prefetch<Height>(x + (k + ahead) * Rows + i);
+      for (int w = 0; w < Height; ++w) {
+        x[k * Rows + i + w].re = block.re(k)[w];
+        x[k * Rows + i + w].im = block.im(k)[w];
+      }
     }
   }
 };
@@ -271,7 +299,8 @@ template <class T, int N>
 inline void fft_multiply(heddle_scalar::complex<T>* x, const T* factors) {
   for (int k = 0; k < N; ++k) {
     const T re = x[k].re, im = x[k].im;
-    x[k] = {re * factors[k] - im * factors[N + k], re * factors[N + k] + im * factors[k]};
+    x[k].re = re * factors[k] - im * factors[N + k];
+    x[k].im = re * factors[N + k] + im * factors[k];
   }
 }
 
