@@ -11,6 +11,7 @@
 #include "passes/calls/bytes.h"
 #include "passes/calls/gram.h"
 #include "passes/calls/matrix_item.h"
+#include "passes/calls/transposed_operand.h"
 #include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
@@ -87,16 +88,6 @@ bool is_own_kernel(const Graph& graph, ValueId a, ValueId b, const ir::Target& t
   if (capabilities.kernel_matvecs && (is_tiny(graph, a) || is_tiny(graph, b))) return true;
   return (capabilities.kernel_dots && ((row && column) || outer)) ||
          (capabilities.kernel_matvecs && (row || column));
-}
-
-bool swaps_last_axes(const Graph& graph, ValueId value) {
-  if (graph.op(value) != Op::transpose) return false;
-  const std::vector<std::int64_t>& axes = graph.attributes(value).axes;
-  const auto rank = static_cast<std::int64_t>(axes.size());
-  for (std::int64_t axis = 0; axis + 2 < rank; ++axis) {
-    if (axes[axis] != axis) return false;
-  }
-  return axes[rank - 1] == rank - 2 && axes[rank - 2] == rank - 1;
 }
 
 bool has_symbol(const Dim& dim, std::optional<ir::SymbolId> symbol) {
@@ -275,6 +266,19 @@ bool library_multiplies(DType dtype, const ir::Target& target) {
   return ir::capabilities_of(target).gemm_halves && is_half(dtype);
 }
 
+namespace {
+
+/// Whether operand k of the call is computed element by element, for the call only.
+bool is_only_for(const OldCall& call, std::size_t k) {
+  const Graph& graph = call.graph;
+  const ValueId operand = graph.operands(call.node)[k];
+  if (!ir::is_elementwise(graph.op(operand)) || std::ranges::count(graph.outputs, operand) > 0)
+    return false;
+  return ir::use_counts(graph)[index_of(operand)] == 1;
+}
+
+}  // namespace
+
 std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::Target& target) {
   const std::vector<ValueId>& factors = call.operands;
   const ir::Type& type = call.graph.result_types(call.node)[0];
@@ -286,10 +290,13 @@ std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::T
     return {multiply_and_sum(graph, factors[0], factors[1], location)};
   const Shape batch = batch_of(type.shape);
   const DType multiplied = library ? dtype : DType::f32;
-  const auto operand = [&](ValueId value) {
+  const auto operand = [&](std::size_t k) {
+    // What others need, too, is stored as it is.
+    const bool alone = is_only_for(call, k);
+    const ValueId value = alone ? with_transpose_last(graph, factors[k], location) : factors[k];
     return with_whole_batch(graph, cast(graph, value, multiplied, location), batch, location);
   };
-  const ValueId a = operand(factors[0]), b = operand(factors[1]);
+  const ValueId a = operand(0), b = operand(1);
   const ir::Attributes& attributes = call.graph.attributes(call.node);
   if (const std::optional<ValueId> gram = lower_gram(graph, a, b, target, location)) return {*gram};
   if (const std::int64_t parts = parts_of(graph, a, b, target); parts > 1)

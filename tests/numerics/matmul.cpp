@@ -65,6 +65,26 @@ TEST_CASE("products with conjugates of operands") {
   suite.finish();
 }
 
+TEST_CASE("products with weighted transposes") {
+  Suite suite;
+  for (const DType dtype : {DType::f16, DType::f32, DType::f64, DType::c64}) {
+    Builder builder(fmt::format("weights of {}", name_of(dtype)));
+    const ValueId x = builder.input(moderate_sample(dtype, {40, 18}, 1));
+    const ValueId weights = builder.input(moderate_sample(dtype, {40}, 2));
+    const ValueId factors = builder.input(moderate_sample(dtype, {18, 1}, 3));
+    const ValueId many = builder.input(moderate_sample(dtype, {3, 40, 18}, 4));
+    const auto multiply = [&](ValueId a, ValueId b) { return builder.add(Op::multiply, {a, b}); };
+    const ValueId transposed = builder.transpose(x, {1, 0});
+    builder.output(matmul(builder, multiply(transposed, weights), x));
+    builder.output(matmul(builder, multiply(factors, multiply(weights, transposed)), x));
+    builder.output(matmul(builder, x, multiply(transposed, factors)));
+    builder.output(matmul(builder, multiply(builder.transpose(many, {0, 2, 1}), weights), many));
+    builder.output(matmul(builder, multiply(builder.transpose(many, {0, 2, 1}), weights), x));
+    suite.add(std::move(builder));
+  }
+  suite.finish();
+}
+
 /// Values that lie in the memory of what they are made of, in the middle and in the results.
 TEST_CASE("values made in the memory of products and sorts") {
   Suite suite;

@@ -11,6 +11,7 @@
 
 #include "ir/graph/graph.h"
 #include "ir/interpreter/host_array.h"
+#include "passes/calls/gemm.h"
 #include "passes/calls/lowering.h"
 #include "passes/plan/item_vectors.h"
 #include "tests/passes/plans.h"
@@ -134,6 +135,25 @@ TEST_CASE("a library conjugates operands that it transposes") {
     CHECK(kernels(" %2 = transpose %0 axes=[1,0] : c64[18,40]\n %3 = conjugate %2 : c64[18,40]\n",
                   target) == 0);
     CHECK(kernels(" %2 = reshape %0 : c64[18,40]\n %3 = conjugate %2 : c64[18,40]\n", target) == 1);
+  }
+}
+
+TEST_CASE("what is computed from a transpose is stored as the matrix, which a library transposes") {
+  const auto transposes = [](const std::string& left, const char* target) {
+    const passes::Program program =
+        plan(
+            "func @main(%0: f32[40,18], %1: f32[40], %2: f32[18,40]) -> f32[18,18] {\n"
+            " %3 = transpose %0 axes=[1,0] : f32[18,40]\n" +
+                left + " %7 = call matmul %6, %0 : f32[18,18]\n return %7\n}\n",
+            target)
+            .program;
+    REQUIRE(program.steps.size() == 2);
+    return passes::gemm_of(*program.steps[1].call()).a_transposed;
+  };
+  for (const char* const target : {cuda_target, host_target}) {
+    CHECK(transposes(" %6 = multiply %3, %1 : f32[18,40]\n", target));
+    CHECK(transposes(" %5 = exp %3 : f32[18,40]\n %6 = multiply %1, %5 : f32[18,40]\n", target));
+    CHECK_FALSE(transposes(" %6 = multiply %3, %2 : f32[18,40]\n", target));
   }
 }
 
