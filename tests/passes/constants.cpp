@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "passes/report/explain.h"
 #include "tests/passes/plans.h"
 
 using namespace heddle;
@@ -46,6 +47,19 @@ TEST_CASE("kernels that depend on no argument are constant") {
               target, "8388608")
               .empty());
   }
+}
+
+TEST_CASE("a report says which steps are constant") {
+  const std::string text = passes::explain(plan(R"(func @main(%0: c64[100003]) -> c64[100003] {
+  %1 = call fft.fft %0 : c64[100003]
+  return %1
+})",
+                                                host_target));
+  std::size_t kept = 0;
+  for (std::size_t at = 0; (at = text.find("kept from call to call", at)) != std::string::npos;
+       ++at)
+    ++kept;
+  CHECK(kept == 3);
 }
 
 TEST_CASE("no step writes over a constant that other steps read") {
