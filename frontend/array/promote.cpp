@@ -9,6 +9,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/known_numbers.h"
 #include "frontend/graph/storage.h"
 #include "frontend/graph/trace.h"
 #include "ir/types/element.h"
@@ -357,6 +358,7 @@ NodeRef fill_node(std::string_view op, const Operand& value, DType dtype) {
 
 Array elementwise(Op op, std::initializer_list<const Operand*> list) {
   const Operands operands(list.begin(), list.size());
+  if (auto known = of_known_numbers(op, operands)) return *std::move(known);
   const ir::OpInfo& info = ir::info(op);
   const SourceLocation where = operands[0]->where();
   if (info.rule == TypeRule::load_exponent) return load_exponent(op, operands);

@@ -1,12 +1,14 @@
 #include "frontend/python/elements.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <numeric>
 
 #include "heddle/jit.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/single_element.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
@@ -108,30 +110,57 @@ std::optional<ir::ElementBits> known_bits(nb::handle value, DType dtype,
   return bits;
 }
 
+/// An element of arange(n) or of a broadcast number, which need no memory and are not computed.
+std::optional<Array> read_source(const ArrayObject& array, ElementIndex index) {
+  const NodeRef node = Access::raw(array.base().value);
+  const bool is_pending_source = node && node->trace_id == 0 && !array.base().pinned &&
+                                 !array.is_view() && node->kind == Node::Kind::operation &&
+                                 (node->op == Op::iota || node->op == Op::broadcast_to);
+  if (!is_pending_source || !is_on_host(*node) || !normalize(index, node->shape))
+    return std::nullopt;
+  const auto bits = frontend::known_element(node, {index.begin(), index.end()});
+  if (!bits) return std::nullopt;
+  return Access::make(frontend::record_number(node->dtype, *bits));
+}
+
 }  // namespace
+
+std::optional<std::int64_t> known_integer(nb::handle value) {
+  if (PyLong_CheckExact(value.ptr()) != 0) {
+    int overflow = 0;
+    const std::int64_t integer = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    return overflow == 0 ? std::optional(integer) : std::nullopt;
+  }
+  const ArrayObject* const array = as_array(value);
+  if (array == nullptr || !array->is_scalar() || array->base().pinned) return std::nullopt;
+  const NodeRef& node = Access::raw(array->base().value);
+  if (!node || node->trace_id != 0 || !node->is_number() || !is_integer(node->dtype) ||
+      (node->dtype == DType::u64 && node->bits.low > INT64_MAX))
+    return std::nullopt;
+  std::int64_t integer = 0;
+  frontend::convert(node->bits.bytes(), node->dtype, &integer, DType::i64, 1);
+  return integer;
+}
 
 std::optional<ElementIndex> element_index(const ArrayObject& array, nb::handle key) {
   const bool several = PyTuple_CheckExact(key.ptr()) != 0;
   const std::size_t count = several ? static_cast<std::size_t>(PyTuple_GET_SIZE(key.ptr())) : 1;
-  if (!several && PyLong_CheckExact(key.ptr()) == 0) return std::nullopt;
   if (count == 0 || frontend::tracing() || array.is_scalar() || !array.base().value.has_value() ||
       count != shape_of(array).size())
     return std::nullopt;
   ElementIndex index;
   for (std::size_t i = 0; i < count; ++i) {
-    PyObject* const each =
-        several ? PyTuple_GET_ITEM(key.ptr(), static_cast<Py_ssize_t>(i)) : key.ptr();
-    if (PyLong_CheckExact(each) == 0) return std::nullopt;
-    int overflow = 0;
-    index.push_back(PyLong_AsLongLongAndOverflow(each, &overflow));
-    if (overflow != 0) return std::nullopt;
+    const auto integer = known_integer(
+        several ? PyTuple_GET_ITEM(key.ptr(), static_cast<Py_ssize_t>(i)) : key.ptr());
+    if (!integer) return std::nullopt;
+    index.push_back(*integer);
   }
   return index;
 }
 
 std::optional<Array> read_element(const ArrayObject& array, const ElementIndex& index) {
   const NodeRef node = value_at_hand(array.base());
-  if (!node) return std::nullopt;
+  if (!node) return read_source(array, index);
   const auto position = position_of(array, index);
   if (!position) return std::nullopt;
   ir::ElementBits bits;

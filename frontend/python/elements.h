@@ -19,7 +19,12 @@ namespace nb = nanobind;
 /// Subscripts of which each is an integer.
 using ElementIndex = ir::InlineVector<std::int64_t, 6>;
 
-/// The subscripts, if they are Python integers, as many as the array has axes.
+/// The integer that a subscript is outside of traces: a Python integer, or a scalar of integers
+/// whose value is known, which NumPy takes for an integer, too. nullopt for all others, and for
+/// integers beyond int64.
+std::optional<std::int64_t> known_integer(nb::handle value);
+
+/// The subscripts, if they are known integers, as many as the array has axes.
 std::optional<ElementIndex> element_index(const ArrayObject& array, nb::handle key);
 
 /// A scalar with the element; nullopt if it is not there to be read, or the index is out of bounds.

@@ -32,6 +32,7 @@ std::int64_t saturated(nb::handle integer) {
 
 std::optional<std::int64_t> bound(nb::handle value) {
   if (value.is_none()) return std::nullopt;
+  if (const auto known = known_integer(value)) return known;
   if (PyLong_CheckExact(value.ptr())) return saturated(value);
   const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
   if (!index.is_valid()) throw nb::python_error();
@@ -97,7 +98,11 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
                        bound(slice.step)},
             where};
   }
-  if (const ArrayObject* array = as_array(key)) return {array->read(where), where};
+  if (const ArrayObject* array = as_array(key)) {
+    const auto known = frontend::Trace::current() == nullptr ? known_integer(key) : std::nullopt;
+    if (known) return IndexItem(*known, where);
+    return {array->read(where), where};
+  }
   if (PyBool_Check(object)) return {heddle::array(object == Py_True, where), where};
   if (nb::isinstance<nb::list>(key)) {
     const bool empty = !has_elements(key);  // lists without elements have integer dtype

@@ -203,3 +203,55 @@ def test_without_automatic_evaluation():
         check(have, want)
     finally:
         hd.auto_eval(before)
+
+
+def test_elements_of_what_needs_no_memory():
+    makers = [lambda m: m.arange(24).reshape(2, 3, 4), lambda m: m.arange(24.0).reshape(6, 4).T[1:],
+              lambda m: m.zeros((3, 4))[:, None], lambda m: m.broadcast_to(m.arange(4), (3, 4))[::-1],
+              lambda m: m.arange(9)[2::3], lambda m: m.full((2, 2), 1 + 2j)]
+    before = hd.statistics()["evaluations"]
+    for make in makers:
+        have, want = make(hd), make(np)
+        for index in np.ndindex(want.shape):
+            assert complex(have[index]) == complex(want[index])
+            assert have[index].dtype == want.dtype
+    if ON_CPU:
+        assert hd.statistics()["evaluations"] == before
+    with pytest.raises(IndexError):
+        hd.arange(5)[5]
+
+
+def test_elements_are_indices():
+    places, values = np.array([3, 0, -2], np.int8), np.arange(20.0).reshape(5, 4)
+    (have, want), (index, plain) = computed(values), computed(places)
+    before = hd.statistics()["evaluations"]
+    for i in range(3):
+        for x, k in ((have, index), (want, plain)):
+            x[k[i], k[0]] = x[k[i] + 1, 1] + 1
+            x[k[i]][1] = 7  # of a view
+            assert x[k[1]:k[0]].shape == x[:3].shape and x[k[2]:].shape == x[-2:].shape
+    if ON_CPU:
+        assert hd.statistics()["evaluations"] <= before + 6
+    check(have, want)
+    with pytest.raises(IndexError):
+        have[index[0] + 2]
+    check(have[hd.array(3)], want[3])
+
+
+@pytest.mark.parametrize("dtype", [each for each in DTYPES if each != hd.bfloat16], ids=str)
+def test_numbers_beside_python_numbers(dtype):
+    have, want = computed(sample(dtype, (2,), seed=1))
+    texts = [f"{a} {operator} {b}" for a, b in (("x", "y"), ("y", "x"), ("x", "x"))
+             for operator in ("+", "-", "*", "/", "//", "%", "<", "==", ">=", "!=")]
+    compared = 0
+    for number in (True, 2, -1, 0, 200, 2.5, float("inf")):
+        for i in range(2):
+            for text in texts:
+                try:
+                    with np.errstate(all="ignore"):
+                        expected = eval(text, {"x": want[i], "y": number})
+                except (TypeError, OverflowError):
+                    continue  # NumPy refuses it
+                check(eval(text, {"x": have[i], "y": number}), expected)
+                compared += 1
+    assert compared > 200
