@@ -2,6 +2,13 @@
 
 namespace heddle::runtime {
 
+bool LaunchCacheEntry::owns_schedule() const {
+  if (schedule.use_count() != 1) return false;
+  // What the schedule's former holders read precedes what its only holder writes.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return true;
+}
+
 LaunchCache::Lease LaunchCache::find(const StreamState* stream,
                                      std::span<const ArgumentView> arguments) {
   for (std::size_t i = 0; i < capacity; ++i) {
@@ -22,26 +29,47 @@ LaunchCache::Lease LaunchCache::find(const StreamState* stream,
   return {};
 }
 
-LaunchCache::Lease LaunchCache::add(const StreamState* stream,
-                                    std::shared_ptr<const Schedule> schedule) {
-  auto entry = std::make_unique<LaunchCacheEntry>(std::move(schedule));
-  const std::lock_guard lock(adding_);
-  // An empty slot has `used` = 0. A slot that another thread has taken is skipped.
+LaunchCache::Place* LaunchCache::take_oldest_place() {
   Place* oldest = nullptr;
-  std::size_t index = 0;
-  for (std::size_t i = 0; i < capacity; ++i) {
-    Place& place = places_[i];
+  for (Place& place : places_) {
     if (oldest != nullptr && place.used.load() >= oldest->used.load()) continue;
     if (place.taken.exchange(true, std::memory_order_acquire)) continue;
     if (oldest != nullptr) oldest->taken.store(false, std::memory_order_release);
     oldest = &place;
-    index = i;
   }
-  if (oldest == nullptr) return Lease(std::move(entry));
-  oldest->entry = std::move(entry);
-  oldest->used.store(added_.fetch_add(1) + 1);
-  streams_[index].store(stream, std::memory_order_release);
-  return {oldest->entry.get(), &oldest->taken};
+  return oldest;
+}
+
+LaunchCache::Lease LaunchCache::add(const StreamState* stream, std::shared_ptr<Schedule> schedule) {
+  auto entry = std::make_unique<LaunchCacheEntry>(std::move(schedule));
+  const std::lock_guard lock(adding_);
+  Place* const place = take_oldest_place();
+  if (place == nullptr) return Lease(std::move(entry));
+  place->entry = std::move(entry);
+  place->used.store(added_.fetch_add(1) + 1);
+  stream_of(*place).store(stream, std::memory_order_release);
+  return {place->entry.get(), &place->taken};
+}
+
+LaunchCache::Lease LaunchCache::take_oldest() {
+  if (added_.load(std::memory_order_relaxed) < capacity) return {};
+  const std::lock_guard lock(adding_);
+  Place* const place = take_oldest_place();
+  if (place == nullptr) return {};
+  Lease lease(place->entry.get(), &place->taken);
+  if (!place->entry || place->entry->graph || !place->entry->owns_schedule()) return {};
+  stream_of(*place).store(nullptr, std::memory_order_release);
+  return lease;
+}
+
+void LaunchCache::put_back(const Lease& taken, const StreamState* stream) {
+  for (Place& place : places_) {
+    if (&place.taken != taken.taken_) continue;
+    place.entry->calls = 0;
+    place.entry->constants = BufferRef();  // of other extents
+    place.used.store(added_.fetch_add(1) + 1);
+    stream_of(place).store(stream, std::memory_order_release);
+  }
 }
 
 void LaunchCache::release_memory() {

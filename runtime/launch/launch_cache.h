@@ -15,10 +15,12 @@ namespace heddle::runtime {
 
 /// A launch cache entry: state that calls of a program with the same stream and extents reuse.
 struct LaunchCacheEntry {
-  explicit LaunchCacheEntry(std::shared_ptr<const Schedule> made)
+  explicit LaunchCacheEntry(std::shared_ptr<Schedule> made)
       : schedule(std::move(made)), arguments(schedule->list()) {}
+  /// Whether nothing but this entry refers to the schedule.
+  bool owns_schedule() const;
 
-  std::shared_ptr<const Schedule> schedule;
+  std::shared_ptr<Schedule> schedule;  ///< of several entries: immutable
   ArgumentSlots arguments;
   int calls = 0;
   std::unique_ptr<ProgramGraph> graph;  ///< made when calls repeat
@@ -26,8 +28,8 @@ struct LaunchCacheEntry {
 };
 
 /// The launch cache of a program. It has a few entries; a new entry evicts the least recently used
-/// one. A call uses an entry exclusively and never waits for another thread: if the matching entry
-/// is in use, the call gets a second one.
+/// one, or takes over its memory. A call uses an entry exclusively and never waits for another
+/// thread: if the matching entry is in use, the call gets a second one.
 class LaunchCache {
  public:
   /// Exclusive use of an entry by one call.
@@ -62,7 +64,12 @@ class LaunchCache {
   /// The entry for such calls; empty if there is none or another thread uses it.
   Lease find(const StreamState* stream, std::span<const ArgumentView> arguments);
   /// Adds an entry for such calls.
-  Lease add(const StreamState* stream, std::shared_ptr<const Schedule> schedule);
+  Lease add(const StreamState* stream, std::shared_ptr<Schedule> schedule);
+  /// Takes out the least recently used entry, so that its memory serves calls with other extents;
+  /// empty while there are slots without an entry, and if the entry has a graph or shares its
+  /// schedule. It is found again after put_back().
+  Lease take_oldest();
+  void put_back(const Lease& taken, const StreamState* stream);
   /// Frees the memory that entries not in use hold: their graphs and constants.
   void release_memory();
 
@@ -73,6 +80,14 @@ class LaunchCache {
     std::atomic<std::uint64_t> used{0};       ///< value of `added_` at the last use
     std::unique_ptr<LaunchCacheEntry> entry;  ///< only the thread that set `taken` may access it
   };
+
+  /// The least recently used of the slots that no call uses, taken by the caller; null if there is
+  /// none. A slot without an entry has `used` = 0. adding_ must be held.
+  Place* take_oldest_place();
+  std::atomic<const StreamState*>& stream_of(const Place& place) {
+    return streams_[static_cast<std::size_t>(&place - places_.data())];
+  }
+
   std::array<std::atomic<const StreamState*>, capacity> streams_{};  ///< of the slots' entries
   std::array<Place, capacity> places_;
   std::atomic<std::uint64_t> added_{0};

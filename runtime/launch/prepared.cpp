@@ -17,6 +17,7 @@ using ir::Dim;
 using passes::Program;
 
 ir::Shape evaluate(const ir::Shape& shape, const ir::SymbolBindings& bindings) {
+  if (is_constant(shape)) return shape;
   ir::Shape result;
   for (const Dim extent : shape) result.emplace_back(extent.evaluate(bindings));
   return result;
@@ -136,11 +137,18 @@ std::string place_of(const ir::Requirement& broken, const ir::Graph* graph) {
 }  // namespace
 
 ir::SymbolBindings bind_arguments(const Program& program, std::span<const ArgumentView> arguments) {
+  ir::SymbolBindings bindings;
+  bind_arguments(program, arguments, bindings);
+  return bindings;
+}
+
+void bind_arguments(const Program& program, std::span<const ArgumentView> arguments,
+                    ir::SymbolBindings& bindings) {
   if (arguments.size() != program.inputs.size()) {
     throw ShapeError(fmt::format("{} takes {} arguments, but {} were given", program.name,
                                  program.inputs.size(), arguments.size()));
   }
-  ir::SymbolBindings bindings;
+  bindings.clear();
   bool all_solved = true;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const passes::ProgramInput& input = program.inputs[i];
@@ -164,7 +172,6 @@ ir::SymbolBindings bind_arguments(const Program& program, std::span<const Argume
       mismatch(program, i, array->type);
   }
   check_facts(program, bindings);
-  return bindings;
 }
 
 // Sizes are evaluated, and code runs, only if all requirements hold.
@@ -190,14 +197,19 @@ void check_requirements(const Program& program, const ir::SymbolBindings& bindin
   }
 }
 
-PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBindings& bindings) {
-  PreparedKernel kernel;
-  kernel.blocks = 1;
+std::int64_t count_blocks(const passes::KernelStep& step, const ir::SymbolBindings& bindings) {
+  std::int64_t all = 1;
   for (const passes::GridExtent& extent : step.grid) {
     const std::int64_t elements = extent.elements.evaluate(bindings);
     const std::int64_t blocks = (elements + extent.per_block - 1) / extent.per_block;
-    kernel.blocks *= extent.most > 0 ? std::min(blocks, extent.most) : blocks;
+    all *= extent.most > 0 ? std::min(blocks, extent.most) : blocks;
   }
+  return all;
+}
+
+PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBindings& bindings) {
+  PreparedKernel kernel;
+  kernel.blocks = count_blocks(step, bindings);
   for (const passes::Parameter& parameter : step.parameters) {
     if (parameter.kind == passes::Parameter::Kind::size)
       kernel.sizes.push_back(parameter.value.evaluate(bindings));
@@ -208,20 +220,47 @@ PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBi
 Prepared prepare(const Program& program, ir::SymbolBindings bindings, const ir::Graph* graph) {
   Prepared prepared;
   prepared.bindings = std::move(bindings);
+  prepare_again(prepared, program, graph);
+  return prepared;
+}
+
+namespace {
+
+/// Evaluates the sizes of an output; true if they are not those of before.
+bool size_output(Prepared& prepared, std::size_t i, const passes::ProgramOutput& output) {
+  const ir::Type type{output.type.dtype, evaluate(output.type.shape, prepared.bindings)};
+  if (prepared.output_labels[i] && prepared.output_shapes[i] == type.shape) return false;
+  prepared.output_bytes[i] = ir::byte_count(type).constant();
+  prepared.output_shapes[i] = type.shape;
+  return true;
+}
+
+}  // namespace
+
+void prepare_again(Prepared& prepared, const Program& program, const ir::Graph* graph) {
   const ir::SymbolBindings& bound = prepared.bindings;
   check_requirements(program, bound, graph);
-  for (const passes::ProgramOutput& output : program.outputs) {
-    prepared.output_shapes.push_back(evaluate(output.type.shape, bound));
-    const ir::Type type{output.type.dtype, prepared.output_shapes.back()};
-    prepared.output_bytes.push_back(ir::byte_count(type).constant());
-    prepared.output_labels.push_back(label_of(type, program.name));
+  prepared.output_shapes.resize(program.outputs.size());
+  prepared.output_bytes.resize(program.outputs.size());
+  prepared.output_labels.resize(program.outputs.size());
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    const passes::ProgramOutput& output = program.outputs[i];
+    if (!size_output(prepared, i, output)) continue;
+    prepared.output_labels[i] =
+        label_of({output.type.dtype, prepared.output_shapes[i]}, program.name);
   }
-  for (const passes::Temporary& temporary : program.temporaries) {
-    prepared.temporary_bytes.push_back(temporary.bytes.evaluate(bound));
+  bool same = prepared.temporary_bytes.size() == program.temporaries.size();
+  prepared.temporary_bytes.resize(program.temporaries.size());
+  for (std::size_t i = 0; i < program.temporaries.size(); ++i) {
+    const std::int64_t bytes = program.temporaries[i].bytes.evaluate(bound);
+    same &= prepared.temporary_bytes[i] == bytes;
+    prepared.temporary_bytes[i] = bytes;
   }
+  if (!prepared.arena_label)
+    prepared.arena_label = std::make_shared<const std::string>("temporaries of " + program.name);
+  else if (same)
+    return;
   prepared.arena = passes::plan_arena(program.temporaries, prepared.temporary_bytes);
-  prepared.arena_label = std::make_shared<const std::string>("temporaries of " + program.name);
-  return prepared;
 }
 
 }  // namespace heddle::runtime

@@ -32,6 +32,9 @@ struct Prepared {
 /// program; DTypeError.
 ir::SymbolBindings bind_arguments(const passes::Program& program,
                                   std::span<const ArgumentView> arguments);
+/// The same, into `bindings`, whose memory is used again.
+void bind_arguments(const passes::Program& program, std::span<const ArgumentView> arguments,
+                    ir::SymbolBindings& bindings);
 
 /// Throws IndexError, ShapeError or ValueError if the bindings violate one of the program's
 /// requirements. The source location in the message comes from `graph`, which has the program's
@@ -40,10 +43,15 @@ void check_requirements(const passes::Program& program, const ir::SymbolBindings
                         const ir::Graph* graph);
 
 PreparedKernel prepare_kernel(const passes::KernelStep& step, const ir::SymbolBindings& bindings);
+/// PreparedKernel::blocks.
+std::int64_t count_blocks(const passes::KernelStep& step, const ir::SymbolBindings& bindings);
 
 /// Evaluates the sizes of a program's memory. Throws as check_requirements does, and if sizes
 /// overflow 64 bits.
 Prepared prepare(const passes::Program& program, ir::SymbolBindings bindings,
                  const ir::Graph* graph = nullptr);
+/// Evaluates them again for other bindings, which are set already. What the sizes do not change is
+/// kept.
+void prepare_again(Prepared& prepared, const passes::Program& program, const ir::Graph* graph);
 
 }  // namespace heddle::runtime

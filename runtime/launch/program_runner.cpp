@@ -82,11 +82,17 @@ void ProgramRunner::run(std::span<const ArgumentView> arguments, Stream& stream,
 LaunchCache::Lease ProgramRunner::cache_entry_for(std::span<const ArgumentView> arguments,
                                                   const Stream& stream, const ir::Graph* graph) {
   if (LaunchCache::Lease found = cache_->find(stream.state(), arguments)) return found;
+  if (LaunchCache::Lease oldest = cache_->take_oldest()) {
+    oldest->schedule->set(program_, arguments, stream.device(), graph);
+    oldest->arguments.reset(oldest->schedule->list());
+    cache_->put_back(oldest, stream.state());
+    return oldest;
+  }
   return cache_->add(stream.state(), schedule_for(arguments, stream.device(), graph));
 }
 
-std::shared_ptr<const Schedule> ProgramRunner::schedule_for(std::span<const ArgumentView> arguments,
-                                                            Device device, const ir::Graph* graph) {
+std::shared_ptr<Schedule> ProgramRunner::schedule_for(std::span<const ArgumentView> arguments,
+                                                      Device device, const ir::Graph* graph) {
   {
     const std::lock_guard lock(mutex_);
     const auto found =
@@ -96,7 +102,7 @@ std::shared_ptr<const Schedule> ProgramRunner::schedule_for(std::span<const Argu
       return schedules_.front();
     }
   }
-  auto made = std::make_shared<const Schedule>(program_, arguments, device, graph);
+  auto made = std::make_shared<Schedule>(program_, arguments, device, graph);
   const std::lock_guard lock(mutex_);
   schedules_.insert(schedules_.begin(), made);
   if (schedules_.size() > kept_schedules) schedules_.pop_back();

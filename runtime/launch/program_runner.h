@@ -35,8 +35,8 @@ class ProgramRunner {
  private:
   LaunchCache::Lease cache_entry_for(std::span<const ArgumentView> arguments, const Stream& stream,
                                      const ir::Graph* graph);
-  std::shared_ptr<const Schedule> schedule_for(std::span<const ArgumentView> arguments,
-                                               Device device, const ir::Graph* graph);
+  std::shared_ptr<Schedule> schedule_for(std::span<const ArgumentView> arguments, Device device,
+                                         const ir::Graph* graph);
   BufferRef compute_constants(const LaunchCache::Lease& entry, const Stream& stream,
                               const CaptureScope& capture, const WatchedCall* watch);
   void release_when_memory_is_short();
@@ -55,8 +55,8 @@ class ProgramRunner {
   std::unique_ptr<KernelLauncher> launcher_;
   /// For each step: its handler has refused the call once, independently of the sizes.
   std::vector<std::atomic<bool>> refused_;
-  ir::Mutex mutex_;                                         ///< guards schedules_
-  std::vector<std::shared_ptr<const Schedule>> schedules_;  ///< most recent first, a few
+  ir::Mutex mutex_;                                   ///< guards schedules_
+  std::vector<std::shared_ptr<Schedule>> schedules_;  ///< most recent first, a few
   /// Declared after the members that it refers to, so that it is destroyed first. Shared with the
   /// reclaimer that releases its entries' memory when memory is short.
   std::shared_ptr<LaunchCache> cache_ = std::make_shared<LaunchCache>();

@@ -32,12 +32,26 @@ std::unique_ptr<const ScheduledFallback> schedule_fallback(const passes::Fallbac
 }  // namespace
 
 Schedule::Schedule(const passes::Program& program, std::span<const ArgumentView> arguments,
-                   Device device, const ir::Graph* graph)
-    : prepared_(prepare(program, bind_arguments(program, arguments), graph)) {
-  for (const auto& [array, scalar] : arguments) {
-    expected_.push_back(
-        {array == nullptr, array != nullptr ? array->type : ir::Type{scalar.dtype, {}}});
+                   Device device, const ir::Graph* graph) {
+  set(program, arguments, device, graph);
+}
+
+void Schedule::set(const passes::Program& program, std::span<const ArgumentView> arguments,
+                   Device device, const ir::Graph* graph) {
+  try {
+    bind_arguments(program, arguments, prepared_.bindings);
+    prepare_again(prepared_, program, graph);
+  } catch (...) {
+    prepared_ = {};  // of which prepare_again() would keep what it finds
+    throw;
   }
+  expected_.resize(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto& [array, scalar] = arguments[i];
+    expected_[i].is_scalar = array == nullptr;
+    expected_[i].type = array != nullptr ? array->type : ir::Type{scalar.dtype, {}};
+  }
+  list_.clear();
   const CallContext context{program.inputs, prepared_.bindings, device};
   const passes::ConstantPart part = passes::constant_part(program);
   for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
@@ -116,6 +130,14 @@ void ActionList::add(const Step& step, std::uint32_t index, const CallContext& c
   }
 }
 
+void ActionList::clear() {
+  actions_.clear();
+  slots_.clear();
+  sources_.clear();
+  calls_.clear();
+  launches_.clear();
+}
+
 void ActionList::add_call(const passes::CallStep& call, std::uint32_t index,
                           const CallContext& context) {
   CallWork work = call_handler(call.handler, context.device.kind).prepare(call, context);
@@ -133,27 +155,25 @@ void ActionList::add_call(const passes::CallStep& call, std::uint32_t index,
 
 void ActionList::add_launch(const passes::KernelStep& step, std::uint32_t index,
                             const CallContext& context) {
-  const PreparedKernel kernel = prepare_kernel(step, context.bindings);
-  if (kernel.blocks == 0) return;
+  const std::int64_t blocks = count_blocks(step, context.bindings);
+  if (blocks == 0) return;
   for (const Parameter& parameter : step.parameters) {
     if (parameter.kind == Parameter::Kind::buffer && parameter.cleared > 0)
-      add_clear(parameter.buffer, static_cast<std::size_t>(parameter.cleared * kernel.blocks),
-                index);
+      add_clear(parameter.buffer, static_cast<std::size_t>(parameter.cleared * blocks), index);
   }
   const auto action = static_cast<std::uint32_t>(actions_.size());
   actions_.push_back({.kind = Action::Kind::launch,
                       .step = &step,
-                      .blocks = kernel.blocks,
+                      .blocks = blocks,
                       .step_index = index,
                       .first_slot = static_cast<std::uint32_t>(slots_.size())});
-  std::size_t next_size = 0;
   for (const Parameter& parameter : step.parameters) {
     switch (parameter.kind) {
       case Parameter::Kind::buffer:
         add_slot({.action = action, .buffer = parameter.buffer});
         break;
       case Parameter::Kind::size:
-        slots_.emplace_back(static_cast<std::uint64_t>(kernel.sizes[next_size++]));
+        slots_.emplace_back(static_cast<std::uint64_t>(parameter.value.evaluate(context.bindings)));
         break;
       case Parameter::Kind::scalar:
         add_slot({.action = action, .is_scalar = true, .scalar = parameter.scalar, .buffer = {}});
@@ -184,8 +204,12 @@ void ActionList::add_slot(const SlotSource& source) {
   slots_.emplace_back();
 }
 
-ArgumentSlots::ArgumentSlots(const ActionList& list)
-    : slots_(list.slots().begin(), list.slots().end()), versions_(list.actions().size()) {
+ArgumentSlots::ArgumentSlots(const ActionList& list) { reset(list); }
+
+void ArgumentSlots::reset(const ActionList& list) {
+  slots_.assign(list.slots().begin(), list.slots().end());
+  versions_.assign(list.actions().size(), 0);
+  pointers_.clear();
   for (ir::ElementBits& slot : slots_) pointers_.push_back(&slot);
 }
 

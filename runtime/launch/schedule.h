@@ -47,6 +47,8 @@ class ActionList {
   /// Adds the actions of a step; `index` is the step's index in the program. Keeps a reference to
   /// the step.
   void add(const passes::Step& step, std::uint32_t index, const CallContext& context);
+  /// Removes all actions, and keeps the lists' memory.
+  void clear();
 
   std::span<const Action> actions() const { return actions_; }
   std::span<const ir::ElementBits> slots() const { return slots_; }
@@ -101,6 +103,11 @@ class Schedule {
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
+  /// Schedules the program again, for other arguments, in the same memory. After an exception, the
+  /// schedule is for no arguments until it is set again.
+  void set(const passes::Program& program, std::span<const ArgumentView> arguments, Device device,
+           const ir::Graph* graph);
+
   /// Whether the arguments have the dtypes and shapes of this schedule.
   bool fits(std::span<const ArgumentView> arguments) const;
 
@@ -136,6 +143,8 @@ class ArgumentSlots {
   explicit ArgumentSlots(const ActionList& list);
   ArgumentSlots(const ArgumentSlots&) = delete;
   ArgumentSlots& operator=(const ArgumentSlots&) = delete;
+  /// Takes the slots of another list, or of the same list with other sizes.
+  void reset(const ActionList& list);
 
   /// `Memory` provides addresses and scalars: Frame, CallBuffers or ConstantMemory.
   template <class Memory>

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "heddle/error.h"
 
@@ -43,7 +44,7 @@ std::vector<float> floats(const std::byte* data, std::size_t count) {
 }
 
 /// The first output at each n that the program runs for, and the error's text at the others.
-std::vector<std::string> run_at(const char* text, std::initializer_list<std::int64_t> sizes) {
+std::vector<std::string> run_at(const char* text, const std::vector<std::int64_t>& sizes) {
   const ir::Graph graph = ir::parse(text);
   const Device device = current_device();
   Stream stream = Stream::current(device);
@@ -149,6 +150,39 @@ TEST_CASE("a softmax over rows runs 1,000 sizes from one compile") {
   return %5
 })",
                 2e-6);
+}
+
+TEST_CASE("kernels with memory between them run 1,000 sizes from one compile") {
+  run_all_sizes(R"(func @main(%0: f32[n,9]) -> (f32[n,9], f32[9]) {
+  %1 = sum %0 axes=[0] : f32[9]
+  %2 = subtract %0, %1 : f32[n,9]
+  %3 = multiply %2, %2 : f32[n,9]
+  %4 = sum %3 axes=[0] : f32[9]
+  %5 = exp %2 : f32[n,9]
+  %6 = sum %5 axes=[1] keepdims : f32[n,1]
+  %7 = divide %5, %6 : f32[n,9]
+  return %7, %4
+})",
+                2e-5);
+}
+
+TEST_CASE("refused sizes, after as many as are remembered, leave the others right") {
+  std::vector<std::string> expected;
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t i = 0; i < 90; ++i) {
+    const std::int64_t n = i % 7 == 6 ? i % 5 : 5 + i;
+    sizes.push_back(n);
+    expected.push_back(n < 5 ? "IndexError" : fmt::format("f32[{}]", n));
+  }
+  std::vector<std::string> found = run_at(R"(func @main(%0: f32[n]) -> f32[n] {
+  %1 = slice %0 starts=[n-5] steps=[1] : f32[5]
+  %2 = sum %1 axes=[0] : f32[]
+  %3 = divide %0, %2 : f32[n]
+  return %3
+})",
+                                          sizes);
+  for (std::string& each : found) each = each.substr(0, each.find(':'));
+  CHECK(found == expected);
 }
 
 TEST_CASE("sizes that break a fact, or each other, are refused") {
