@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,131 +18,22 @@
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
 #include "frontend/graph/trace.h"
-#include "frontend/numpy/searching.h"
+#include "frontend/numpy/bins.h"
 #include "frontend/numpy/sums_by_key.h"
 
 namespace heddle {
 
 using frontend::Access;
 using frontend::at;
+using frontend::bins_of;
+using frontend::Edges;
+using frontend::Ends;
 using frontend::NodeRef;
 using frontend::OpRecorder;
 using frontend::record_constant;
 using ir::Op;
 
 namespace {
-
-DType edge_dtype(DType dtype) { return is_floating(dtype) ? dtype : DType::f64; }
-
-void check_range(std::string_view op, double first, double last, const SourceLocation& site) {
-  if (std::isfinite(first) && std::isfinite(last) && first <= last) return;
-  throw ValueError(at(
-      fmt::format("{}: the range [{}, {}] must be finite and must not decrease", op, first, last),
-      site));
-}
-
-/// Edges from the data are computed in its precision, those of a range in float64, as in NumPy.
-Array evenly_spaced(double first, double last, std::int64_t bins, DType dtype, bool from_data,
-                    const SourceLocation& site) {
-  if (first == last) first -= 0.5, last += 0.5;
-  const bool narrow = from_data && dtype != DType::f64;
-  const Scalar from = narrow ? Scalar(static_cast<float>(first)) : Scalar(first);
-  const Scalar to = narrow ? Scalar(static_cast<float>(last)) : Scalar(last);
-  return Access::make(
-      frontend::cast_to(Access::node(linspace(from, to, bins + 1, true, site), site), dtype, site));
-}
-
-/// The edges, computed from elements that are not known yet.
-NodeRef traced_edges(const NodeRef& flat, std::int64_t bins, const OpRecorder& on) {
-  const DType dtype = edge_dtype(flat->dtype);
-  const auto constant = [&](double value) { return record_constant(dtype, value); };
-  const NodeRef least = on.cast(on.reduce(Op::min, flat, {0}), dtype);
-  const NodeRef greatest = on.cast(on.reduce(Op::max, flat, {0}), dtype);
-  const NodeRef margin = on(Op::select, on(Op::equal, least, greatest), constant(0.5), constant(0));
-  const NodeRef first = on(Op::subtract, least, margin), last = on(Op::add, greatest, margin);
-  const NodeRef step =
-      on(Op::divide, on(Op::subtract, last, first), constant(static_cast<double>(bins)));
-  const NodeRef place = frontend::record_iota({bins + 1}, 0, dtype, on.site);
-  const NodeRef edges = on(Op::add, on(Op::multiply, place, step), first);
-  const NodeRef is_last = on(Op::equal, place, constant(static_cast<double>(bins)));
-  return on(Op::select, is_last, last, edges);
-}
-
-void check_bins(std::string_view op, std::int64_t bins, const OpRecorder& on) {
-  constexpr std::int64_t most = std::int64_t{1} << 48;
-  if (bins >= 1 && bins <= most) return;
-  throw ValueError(at(
-      fmt::format("{}: {} bins are {}", op, bins, bins < 1 ? "fewer than one" : "more than 2^48"),
-      on.site));
-}
-
-void refuse_complex(std::string_view op, const NodeRef& node, const OpRecorder& on) {
-  if (!is_complex(node->dtype)) return;
-  throw DTypeError(
-      at(fmt::format("{}({}): takes real numbers", op, frontend::describe(*node)), on.site));
-}
-
-using Ends = std::pair<double, double>;
-
-/// The least and the greatest element of nonempty vectors, computed in one program; waits.
-std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const OpRecorder& on) {
-  if (vectors.empty()) return {};
-  std::vector<Array> found;
-  for (const NodeRef& each : vectors) {
-    for (const Op op : {Op::min, Op::max}) found.push_back(Access::make(on.reduce(op, each, {0})));
-  }
-  eval(found);
-  std::vector<Ends> result;
-  for (std::size_t i = 0; i < found.size(); i += 2)
-    result.emplace_back(found[i].item<double>(on.site), found[i + 1].item<double>(on.site));
-  return result;
-}
-
-[[noreturn]] void too_many_bins(std::string_view op, const Ends& ends, std::int64_t bins,
-                                const OpRecorder& on) {
-  throw ValueError(at(
-      fmt::format("{}: too many bins for the range [{}, {}]: {} bins would not have a finite width",
-                  op, ends.first, ends.second, bins),
-      on.site));
-}
-
-NodeRef edges_between(std::string_view op, const Ends& ends, std::int64_t bins, DType dtype,
-                      bool from_data, const OpRecorder& on) {
-  check_range(op, ends.first, ends.second, on.site);
-  const double width = ends.second - ends.first;
-  const bool narrow = from_data && dtype != DType::f64;
-  if (!std::isfinite(narrow ? static_cast<double>(static_cast<float>(width)) : width))
-    too_many_bins(op, ends, bins, on);
-  return Access::node(evenly_spaced(ends.first, ends.second, bins, dtype, from_data, on.site),
-                      on.site);
-}
-
-/// ValueError unless the edges between two ends increase. They are computed and checked only if a
-/// bin is as narrow as a few floats.
-void check_widths(std::string_view op, const Ends& ends, std::int64_t bins, const NodeRef& edges,
-                  const OpRecorder& on) {
-  const double largest = std::max({std::abs(ends.first), std::abs(ends.second), 0.5});
-  const double width = (ends.second - ends.first) / static_cast<double>(bins);
-  if (ends.first != ends.second && width > 4 * finfo(edges->dtype).eps * largest) return;
-  if (ends.first == ends.second && 1 > 4 * finfo(edges->dtype).eps * largest * double(bins)) return;
-  const auto values = Access::make(edges).to_vector<double>(on.site);
-  const auto stays = [](double a, double b) { return !(a < b); };
-  if (std::adjacent_find(values.begin(), values.end(), stays) != values.end())
-    too_many_bins(op, ends, bins, on);
-}
-
-NodeRef even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins,
-                   const BinRange& range, const OpRecorder& on) {
-  check_bins(op, bins, on);
-  refuse_complex(op, flat, on);
-  const bool from_data = !range && !(flat->shape[0] == ir::Dim(0));
-  if (from_data && frontend::Trace::current() != nullptr) return traced_edges(flat, bins, on);
-  const Ends ends = from_data ? ends_of({&flat, 1}, on)[0] : range.value_or(Ends{0, 1});
-  NodeRef edges = edges_between(op, ends, bins, edge_dtype(flat->dtype), from_data, on);
-  // A trace has no values to check.
-  if (frontend::Trace::current() == nullptr) check_widths(op, ends, bins, edges, on);
-  return edges;
-}
 
 /// Number of times that each of 0 .. length - 1 occurs in `indices`. Larger indices are ignored;
 /// there must be no negative ones.
@@ -173,20 +66,6 @@ NodeRef total_by_key(const NodeRef& keys, const NodeRef& weights, ir::Dim length
   return frontend::sums_by_key(on.cast(weights, sum_dtype(weights)), keys, length, on);
 }
 
-/// The bin of each element; the number of bins if it is in none.
-NodeRef bins_of(const NodeRef& flat, const NodeRef& edges, const OpRecorder& on) {
-  const frontend::Searched what = frontend::promoted_search(
-      "histogram", {Access::make(edges), on.site}, {Access::make(flat), on.site});
-  const ir::Dim bins = edges->shape[0] - 1;
-  const NodeRef one = frontend::record_scalar(DType::i64, 1, true), none = on.extent(bins);
-  const NodeRef found = on(Op::subtract, on(Op::searchsorted_right, what.sorted, what.values), one);
-  const NodeRef is_below = on(Op::less, found, record_constant(DType::i64, 0));
-  const NodeRef last_edge = on.part(what.sorted, 0, bins, 1);
-  const NodeRef is_last = on(Op::equal, what.values, last_edge);
-  const NodeRef bin = on(Op::select, is_last, on(Op::subtract, none, one), found);
-  return on(Op::select, is_below, none, bin);
-}
-
 /// ValueError if edges decrease, ignoring NaN. Waits for the edges; a trace has no values to check.
 void check_rising(std::string_view op, const NodeRef& edges, const OpRecorder& on) {
   if (frontend::Trace::current() != nullptr) return;
@@ -201,13 +80,14 @@ void check_rising(std::string_view op, const NodeRef& edges, const OpRecorder& o
 
 /// As in NumPy, integer weights add up exactly between given edges, and in float64 between even
 /// edges.
-Histogram histogram_of(const NodeRef& flat, const NodeRef& edges, bool even, bool density,
+Histogram histogram_of(const NodeRef& flat, const Edges& between, bool even, bool density,
                        const NodeRef& weights, const OpRecorder& on) {
+  const NodeRef& edges = between.node;
   const ir::Dim bins = edges->shape[0] - 1;
   const bool exact = weights && !even && !is_inexact(weights->dtype);
   const NodeRef summed =
       exact ? on.cast(weights, frontend::accumulator_dtype(weights->dtype)) : weights;
-  const NodeRef keys = bins_of(flat, edges, on);
+  const NodeRef keys = bins_of(flat, between, on);
   NodeRef counts =
       exact ? frontend::sums_by_key(summed, keys, bins, on) : total_by_key(keys, weights, bins, on);
   if (weights) counts = on.cast(counts, weights->dtype);
@@ -227,7 +107,7 @@ Histogram histogram(const Operand& x, std::int64_t bins, BinRange range, bool de
   const OpRecorder on{x.where()};
   const NodeRef whole = frontend::node_of("histogram", x), flat = on.flat(whole);
   const NodeRef weight = weights_for("histogram", whole, weights, on);
-  const NodeRef edges = even_edges("histogram", flat, bins, range, on);
+  const Edges edges = frontend::even_edges("histogram", flat, bins, range, on);
   return histogram_of(flat, edges, true, density, weight, on);
 }
 
@@ -245,13 +125,13 @@ Histogram histogram(const Operand& x, const Array& edges, bool density, const Ar
   check_rising("histogram", node, on);
   const NodeRef whole = frontend::node_of("histogram", x);
   const NodeRef weight = weights_for("histogram", whole, weights, on);
-  return histogram_of(on.flat(whole), node, false, density, weight, on);
+  return histogram_of(on.flat(whole), {node, {}}, false, density, weight, on);
 }
 
 Array histogram_bin_edges(const Operand& x, std::int64_t bins, BinRange range) {
   const OpRecorder on{x.where()};
   const NodeRef flat = on.flat(frontend::node_of("histogram_bin_edges", x));
-  return Access::make(even_edges("histogram_bin_edges", flat, bins, range, on));
+  return Access::make(frontend::even_edges("histogram_bin_edges", flat, bins, range, on).node);
 }
 
 namespace {
@@ -259,16 +139,16 @@ namespace {
 /// One coordinate of points, and the bins along it.
 struct BinnedAxis {
   NodeRef values;
-  NodeRef edges;          ///< null for bins of equal width
+  Edges edges;            ///< null for bins of equal width, until they are computed
   std::int64_t bins = 0;  ///< number of bins of equal width
   BinRange range;
 
-  bool needs_data() const { return !edges && !range && !(values->shape[0] == ir::Dim(0)); }
+  bool needs_data() const { return !edges.node && !range && !(values->shape[0] == ir::Dim(0)); }
 };
 
 NodeRef given_edges(std::string_view op, const Array& edges, const OpRecorder& on) {
   const NodeRef node = Access::node(edges, on.site);
-  refuse_complex(op, node, on);
+  frontend::refuse_complex(op, node, on);
   if (node->shape.size() == 1 && !(node->shape[0] == ir::Dim(0))) {
     check_rising(op, node, on);
     return node;
@@ -291,7 +171,7 @@ std::vector<BinnedAxis> binned_axes(std::string_view op, const std::vector<NodeR
   for (std::size_t i = 0; i < count; ++i) {
     BinnedAxis& axis = result.emplace_back();
     axis.values = coordinates[i];
-    refuse_complex(op, axis.values, on);
+    frontend::refuse_complex(op, axis.values, on);
     if (axis.values->shape.size() != 1 || axis.values->shape != coordinates[0]->shape) {
       throw ShapeError(
           at(fmt::format("{}: coordinates are vectors of one length, not {} and {}", op,
@@ -301,10 +181,10 @@ std::vector<BinnedAxis> binned_axes(std::string_view op, const std::vector<NodeR
     if (!ranges.empty()) axis.range = ranges[i];
     const auto& value = bins[bins.size() == 1 ? 0 : i].value();
     if (const auto* edges = std::get_if<Array>(&value)) {
-      axis.edges = given_edges(op, *edges, on);
+      axis.edges.node = given_edges(op, *edges, on);
     } else {
       axis.bins = std::get<std::int64_t>(value);
-      check_bins(op, axis.bins, on);
+      frontend::check_bins(op, axis.bins, on);
     }
   }
   return result;
@@ -317,18 +197,18 @@ void find_edges(std::string_view op, std::span<BinnedAxis> axes, const OpRecorde
   for (const BinnedAxis& axis : axes) {
     if (axis.needs_data() && !tracing) open.push_back(axis.values);
   }
-  const std::vector<Ends> found = ends_of(open, on);
+  const std::vector<Ends> found = frontend::ends_of(open, on);
   auto next = found.begin();
   for (BinnedAxis& axis : axes) {
-    if (axis.edges) continue;
+    if (axis.edges.node) continue;
     if (axis.needs_data() && tracing) {
-      axis.edges = traced_edges(axis.values, axis.bins, on);
+      axis.edges = frontend::traced_edges(axis.values, axis.bins, on);
       continue;
     }
     const bool from_data = axis.needs_data();
     const Ends ends = from_data ? *next++ : axis.range.value_or(Ends{0, 1});
-    const DType dtype = from_data ? edge_dtype(axis.values->dtype) : DType::f64;
-    axis.edges = edges_between(op, ends, axis.bins, dtype, from_data, on);
+    const DType dtype = from_data ? frontend::edge_dtype(axis.values->dtype) : DType::f64;
+    axis.edges = frontend::edges_between(op, ends, axis.bins, dtype, from_data, on);
   }
 }
 
@@ -336,7 +216,7 @@ void find_edges(std::string_view op, std::span<BinnedAxis> axes, const OpRecorde
 NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const OpRecorder& on) {
   NodeRef key, inside;
   for (const BinnedAxis& axis : axes) {
-    const NodeRef count = on.extent(axis.edges->shape[0] - 1);
+    const NodeRef count = on.extent(axis.edges.node->shape[0] - 1);
     const NodeRef bin = bins_of(axis.values, axis.edges, on);
     const NodeRef is_in = on(Op::less, bin, count);
     key = key ? on(Op::add, on(Op::multiply, key, count), bin) : bin;
@@ -349,7 +229,7 @@ NodeRef point_bins(std::span<const BinnedAxis> axes, const NodeRef& none, const 
 NodeRef density_of(NodeRef counts, std::span<const BinnedAxis> axes, const OpRecorder& on) {
   const NodeRef sum = on.reduce(Op::sum, on.flat(counts), {0});
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const NodeRef& edges = axes[i].edges;
+    const NodeRef& edges = axes[i].edges.node;
     const ir::Dim bins = edges->shape[0] - 1;
     const NodeRef widths = on(Op::subtract, on.part(edges, 0, 1, bins), on.part(edges, 0, 0, bins));
     ir::Shape along(axes.size(), 1);
@@ -367,13 +247,13 @@ PointHistogram histogram_of_points(std::string_view op, Arrays coordinates,
   std::vector<BinnedAxis> axes =
       binned_axes(op, frontend::promoted(op, coordinates, on.site), bins, ranges, on);
   const NodeRef weight = weights_for(op, axes[0].values, weights, on);
-  if (weight) refuse_complex(op, weight, on);
+  if (weight) frontend::refuse_complex(op, weight, on);
   find_edges(op, axes, on);
   PointHistogram result;
   ir::Shape shape;
   for (const BinnedAxis& axis : axes) {
-    shape.push_back(axis.edges->shape[0] - 1);
-    result.edges.push_back(Access::make(axis.edges));
+    shape.push_back(axis.edges.node->shape[0] - 1);
+    result.edges.push_back(Access::make(axis.edges.node));
   }
   const ir::Dim total = frontend::located(on.site, [&] { return ir::element_count(shape); });
   const NodeRef keys = point_bins(axes, on.extent(total), on);

@@ -112,6 +112,26 @@ def test_isin_and_searchsorted_of_numbers():
     same(lambda xp, make: xp.interp(10**30, make([1.0, 2.0]), make([3.0, 4.0])))
 
 
+RANGES = [(0, 1), (-1, 1), (0.1, 0.7), (5, 5), (-0.3, 12345.6), (1e6, 1e6 + 1), (-3, 1e300), (1e-300, 3e-300),
+          (2.0**52, 2.0**52 + 4000)]
+
+
+@pytest.mark.parametrize("ends", RANGES, ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
+def test_elements_at_the_edges_of_even_bins(dtype, ends):
+    if dtype != "float64" and RANGES.index(ends) > 4:
+        return  # edges that the dtype does not tell apart
+    for bins in (1, 3, 10, 64, 1000):
+        edges = np.histogram_bin_edges(np.zeros(0), bins, ends)
+        near = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), edges / 7])
+        values = near.astype(dtype)
+        same(lambda xp, make: xp.histogram(make(values), bins, ends))
+        same(lambda xp, make: xp.histogram(make(values), bins, ends, weights=make(np.arange(values.size))))
+        same(lambda xp, make: xp.histogram2d(make(values), make(values), (bins, 3), (ends, ends))[0])
+    if dtype != "int32":
+        same(lambda xp, make: xp.histogram(make([np.nan, np.inf, -np.inf, 0.5], dtype), 7, ends))
+
+
 @pytest.mark.parametrize("arguments", [
     "0, 1, 5", "2.0, -1.0, 4, False", "0, 10, 4, dtype='int32'", "-1, -5, 4, dtype='int8'", "0, 1, 1",
     "0, 1, 0", "0, 5e-324, 10", "1e-323, 5e-324, 6", "0, 2**60, 3, dtype='int64'", "0.1, 0.7, 1000",
