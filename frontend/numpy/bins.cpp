@@ -29,7 +29,7 @@ void check_range(std::string_view op, double first, double last, const SourceLoc
 
 /// Edges from the data are computed in its precision, those of a range in float64, as in NumPy.
 NodeRef evenly_spaced(const Ends& ends, std::int64_t bins, DType dtype, bool from_data,
-                    const SourceLocation& site) {
+                      const SourceLocation& site) {
   const auto [first, last] = ends;
   const bool narrow = from_data && dtype != DType::f64;
   const Scalar from = narrow ? Scalar(static_cast<float>(first)) : Scalar(first);
@@ -87,10 +87,10 @@ NodeRef even_bins(const Searched& what, const Ends& ends, const NodeRef& none,
   const NodeRef bin = on(Op::minimum, on(Op::maximum, place, zero), greatest);
   const NodeRef below = on(Op::less, what.values, on.gather(what.sorted, bin, 0));
   const NodeRef next = on.gather(what.sorted, on(Op::add, bin, one), 0);
-  const NodeRef above = on(Op::logical_and, on(Op::greater_equal, what.values, next),
-                           on(Op::less, bin, greatest));
-  const NodeRef found = on(Op::subtract, on(Op::add, bin, on.cast(above, DType::i64)),
-                           on.cast(below, DType::i64));
+  const NodeRef above =
+      on(Op::logical_and, on(Op::greater_equal, what.values, next), on(Op::less, bin, greatest));
+  const NodeRef found =
+      on(Op::subtract, on(Op::add, bin, on.cast(above, DType::i64)), on.cast(below, DType::i64));
   return on(Op::select, inside, found, none);
 }
 
@@ -108,8 +108,7 @@ void check_bins(std::string_view op, std::int64_t bins, const OpRecorder& on) {
 
 void refuse_complex(std::string_view op, const NodeRef& node, const OpRecorder& on) {
   if (!is_complex(node->dtype)) return;
-  throw DTypeError(
-      at(fmt::format("{}({}): takes real numbers", op, describe(*node)), on.site));
+  throw DTypeError(at(fmt::format("{}({}): takes real numbers", op, describe(*node)), on.site));
 }
 
 std::vector<Ends> ends_of(std::span<const NodeRef> vectors, const OpRecorder& on) {
@@ -166,8 +165,8 @@ Edges even_edges(std::string_view op, const NodeRef& flat, std::int64_t bins, co
 }
 
 NodeRef bins_of(const NodeRef& flat, const Edges& edges, const OpRecorder& on) {
-  const Searched what = promoted_search(
-      "histogram", {Access::make(edges.node), on.site}, {Access::make(flat), on.site});
+  const Searched what = promoted_search("histogram", {Access::make(edges.node), on.site},
+                                        {Access::make(flat), on.site});
   const ir::Dim bins = edges.node->shape[0] - 1;
   const NodeRef one = record_scalar(DType::i64, 1, true), none = on.extent(bins);
   if (edges.even) return even_bins(what, *edges.even, none, on);

@@ -266,8 +266,16 @@ ProgramImage compile_later(const ir::Graph& graph, const CompileOptions& options
   return make_program(graph, options, target, Lookup::cached);
 }
 
+/// Whether the modules of these kernels are in the cache, because another program has the same.
+bool are_compiled(std::span<const KernelSource> kernels, const CompileOptions& options,
+                  const ir::Target& target) {
+  const KernelCompiler& compiler = compiler_of(target);
+  return compiler.has_cheap_keys() && compiler.unavailable_reason().empty() &&
+         has_modules(kernels, options, target);
+}
+
 /// A program whose kernels run uncompiled, as far as they can. nullopt if none of them can, and for
-/// programs with loops. `key` is the program's.
+/// programs with loops, and if all kernels are compiled already. `key` is the program's.
 std::optional<ProgramImage> deferred_image(const cache::Key& key, const ir::Graph& graph,
                                            const CompileOptions& options,
                                            const ir::Target& target) {
@@ -277,7 +285,7 @@ std::optional<ProgramImage> deferred_image(const cache::Key& key, const ir::Grap
   deferred->planned = plan_kernels(graph, plan_options(options, target));
   passes::PlannedProgram& planned = deferred->planned;
   if (has_loops(planned.program)) return std::nullopt;
-  std::vector<KernelSource> sources = print_kernels(planned, target), wanted;
+  std::vector<KernelSource> sources = print_kernels(planned, target), distinct, wanted;
   std::unordered_set<std::string> known;
   std::size_t kernels = 0, instructions = 0;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -285,14 +293,15 @@ std::optional<ProgramImage> deferred_image(const cache::Key& key, const ir::Grap
     const bool is_deferred = compiler.refusal_to_defer(plan, target).empty();
     deferred->uncompiled.push_back(is_deferred);
     if (!known.insert(sources[i].name).second) continue;
+    distinct.push_back(std::move(sources[i]));
     if (!is_deferred) {
-      wanted.push_back(std::move(sources[i]));
+      wanted.push_back(distinct.back());
       continue;
     }
     ++kernels;
     instructions += plan.body.size();
   }
-  if (kernels == 0) return std::nullopt;
+  if (kernels == 0 || are_compiled(distinct, options, target)) return std::nullopt;
   deferred->worth = worth_compiling(kernels, instructions, key);
   deferred->compile = [=, &compiler](Lookup lookup) -> std::optional<ProgramImage> {
     if (!compiler.unavailable_reason().empty()) {

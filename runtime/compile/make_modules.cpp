@@ -110,6 +110,12 @@ std::vector<ModuleImage> make_modules(Kernels kernels, const CompileOptions& opt
   return modules;
 }
 
+bool has_modules(Kernels kernels, const CompileOptions& options, const ir::Target& target) {
+  return std::ranges::all_of(makings_of(kernels, options, target), [](const Making& making) {
+    return cache::Store::global().has(making.key);
+  });
+}
+
 std::string explain_missing_modules(Kernels kernels, const CompileOptions& options,
                                     const ir::Target& target) {
   cache::Store& store = cache::Store::global();

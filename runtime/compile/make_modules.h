@@ -29,6 +29,10 @@ std::vector<ModuleImage> make_modules(std::span<const codegen::KernelSource> ker
 cache::Key module_key(std::span<const codegen::KernelSource> kernels, const CompileOptions& options,
                       const ir::Target& target);
 
+/// Whether the kernels' modules are all in the cache. None is read.
+bool has_modules(std::span<const codegen::KernelSource> kernels, const CompileOptions& options,
+                 const ir::Target& target);
+
 /// Why the kernels' modules are not all in the cache, for the first one missing; empty if all are
 /// there.
 std::string explain_missing_modules(std::span<const codegen::KernelSource> kernels,

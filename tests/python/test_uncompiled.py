@@ -156,6 +156,18 @@ def test_what_is_in_the_cache_runs_compiled(tmp_path):
     assert run(code, tmp_path)[0] == ["0", "1"]
 
 
+def test_kernels_compiled_for_another_program_run_compiled(tmp_path):
+    code = """
+    x, y = hd.asarray(np.arange(1000.0)), hd.asarray(np.ones(70))
+    hd.eval(hd.exp(x) * x, BESIDE)
+    print(hd.statistics()["compiler_runs"], hd.statistics()["modules_loaded"])
+    """
+    alone, beside = code.replace("BESIDE", "y"), code.replace("BESIDE", "hd.sort(y)")
+    assert run(alone, tmp_path, HEDDLE_COMPILE_AFTER="0")[0] == ["1", "1"]
+    assert run(beside, tmp_path)[0] == ["0", "1"]
+    assert run(beside, tmp_path / "empty")[0] == ["0", "0"]
+
+
 def test_without_a_compiler_kernels_stay_uncompiled(tmp_path):
     code = """
     x = hd.asarray(np.linspace(0, 3, 100_000))

@@ -75,7 +75,8 @@ double BlockKernel::nanoseconds(const std::int64_t* scalars, std::int64_t units)
       const bool in_rows =
           outer.size() > 1 && size(outer.back().extent) >= static_cast<double>(short_loop);
       const double run = in_rows ? std::min(size(outer.back().extent), most) : most;
-      return fixed_cost + cost_of(all).of(count, count / run + 1);
+      const double crossing = in_rows ? 0 : crossing_nanoseconds;
+      return fixed_cost + cost_of(all).of(count, count / run + 1) + count * crossing;
     }
   }
 }

@@ -35,6 +35,17 @@ double lane_nanoseconds(const Instruction& one) {
   return 2 * width;
 }
 
+/// What a load or store costs for a lane of a block that crosses loops, if its index does not go
+/// through all of them: it is computed for each lane.
+double crossing_nanoseconds(const KernelPlan& plan, const passes::Index& address) {
+  const auto loops = static_cast<std::size_t>(
+      std::ranges::count_if(address.terms, [&](const passes::IndexTerm& term) {
+        return plan.space->atom(term.atom).kind == passes::Atom::Kind::loop;
+      }));
+  if (loops == 0 || loops == plan.outer.size()) return 0;
+  return 0.7 + 0.8 * static_cast<double>(address.terms.size());
+}
+
 std::string refusal_of(const KernelPlan& plan, const Instruction& one) {
   switch (one.kind) {
     case Kind::array:
@@ -90,6 +101,7 @@ class Numbering {
     for (const passes::Reduction& reduction : plan_.reductions) add_reduction(reduction);
     mark_filled();
     find_alone();
+    add_crossings();
     std::size_t widest = 1;
     for (const Operation& one : kernel_.operations) widest = std::max(widest, one.bytes);
     kernel_.lanes = static_cast<std::int64_t>(block_bytes / std::max<std::size_t>(widest, 4));
@@ -285,6 +297,15 @@ class Numbering {
     code.in_columns_order = passes::order_of(reduction) == passes::CombineOrder::columns;
     code.by_extreme = passes::finds_index_by_key(reduction);
     kernel_.reductions.push_back(code);
+  }
+
+  void add_crossings() {
+    for (const Instruction& one : plan_.body) {
+      if (one.kind == Kind::load)
+        kernel_.crossing_nanoseconds += crossing_nanoseconds(plan_, one.address);
+    }
+    for (const passes::Store& store : plan_.stores)
+      kernel_.crossing_nanoseconds += crossing_nanoseconds(plan_, store.address);
   }
 
   void find_alone() {

@@ -130,6 +130,8 @@ struct BlockKernel {
   int segment = -1;             ///< a reduction with segments, or -1
   bool combines_parts = false;  ///< the reductions' states come from partials
   bool leaves_parts = false;    ///< the first of two kernels of a scan: stores totals of parts
+  /// Of a lane, where lanes cross loops: for loads and stores whose indices are then computed.
+  double crossing_nanoseconds = 0;
 };
 
 /// Fills in the lists and slots of a kernel whose operations, stores and reductions are numbered.
