@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "frontend/graph/dynamic_starts.h"
+#include "frontend/graph/fold_numbers.h"
 #include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/node_memory.h"
 #include "frontend/graph/placement.h"
 #include "frontend/graph/trace.h"
 #include "ir/calls/calls.h"
-#include "ir/interpreter/fold.h"
 #include "ir/types/fields.h"
 #include "ir/types/scalar.h"
 
@@ -157,22 +157,6 @@ std::vector<ir::Type> types_of(std::span<const NodeRef> operands) {
   return types;
 }
 
-/// The result of an op on single numbers that are known, if every target gives the same: then there
-/// is nothing to record. Null otherwise.
-NodeRef fold(ir::Op op, std::span<const NodeRef> operands, const ir::Attributes& attributes) {
-  constexpr std::size_t most = 3;
-  const bool known =
-      !operands.empty() && operands.size() <= most &&
-      std::ranges::all_of(operands, [](const NodeRef& operand) { return operand->is_number(); });
-  if (!known || Trace::current() != nullptr) return {};
-  std::array<ir::ElementBits, most> bits;
-  for (std::size_t i = 0; i < operands.size(); ++i) bits[i] = operands[i]->bits;
-  const DType dtype = operands[op == ir::Op::select ? 1 : 0]->dtype;
-  const auto result = ir::fold(op, dtype, std::span(bits).first(operands.size()), attributes);
-  if (!result) return {};
-  return record_number(ir::infer(op, types_of(operands), attributes).dtype, *result);
-}
-
 /// The type of a result of a pending call.
 ir::Type type_of_result(const Node& call, std::uint32_t index) {
   return ir::infer_results(types_of(call.operands()), *call.attributes).at(index);
@@ -207,7 +191,7 @@ NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attribute
 }  // namespace
 
 NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes, Site site) {
-  if (NodeRef known = fold(op, operands, attributes)) return known;
+  if (NodeRef known = fold_numbers(op, operands, attributes)) return known;
   ir::Type type =
       op == ir::Op::result
           ? type_of_result(*operands[0], attributes.index)

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/blocks/loop_types.h"
 #include "codegen/common/kernel_source.h"
 #include "ir/base/span.h"
 #include "passes/plan/kernel_plan.h"
@@ -77,6 +78,11 @@ class KernelCompiler {
   /// Why a kernel cannot run before it is compiled; empty if it can.
   virtual std::string refusal_to_defer(const passes::KernelPlan& plan,
                                        const ir::Target& target) const = 0;
+
+  /// A function that applies an op to elements in host memory, with the bits that kernels give
+  /// without `approximate`, but for the sign and the payload of NaN. Null if there is none.
+  virtual heddle_blocks::MapLoop elementwise_loop(ir::Op op, DType dtype,
+                                                  const ir::Target& target) const = 0;
 
   /// How many of `kernels` kernels are compiled together.
   virtual std::size_t batch_size(std::size_t kernels) const = 0;

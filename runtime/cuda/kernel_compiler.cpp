@@ -53,6 +53,10 @@ class NvrtcCompiler final : public KernelCompiler {
   }
 
   /// One kernel per module, so that NVRTC runs on as many threads as there are kernels.
+  heddle_blocks::MapLoop elementwise_loop(ir::Op, DType, const ir::Target&) const override {
+    return nullptr;
+  }
+
   std::size_t batch_size(std::size_t) const override { return 1; }
   void make(std::vector<Making>& makings, const CompileOptions& options, const ir::Target& target,
             Lookup lookup) const override;

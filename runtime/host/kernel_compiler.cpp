@@ -62,6 +62,12 @@ class SystemCompiler final : public KernelCompiler {
     return BlockKernel::refusal(plan);
   }
 
+  heddle_blocks::MapLoop elementwise_loop(ir::Op op, DType dtype,
+                                          const ir::Target& target) const override {
+    const ReadyLoops* const loops = ReadyLoops::of(target);
+    return loops == nullptr ? nullptr : loops->map(op, dtype);
+  }
+
   std::size_t batch_size(std::size_t kernels) const override;
   void make(std::vector<Making>& makings, const CompileOptions& options, const ir::Target& target,
             Lookup lookup) const override;

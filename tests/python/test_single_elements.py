@@ -255,3 +255,19 @@ def test_numbers_beside_python_numbers(dtype):
                 check(eval(text, {"x": have[i], "y": number}), expected)
                 compared += 1
     assert compared > 200
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_functions_of_an_element_have_the_bits_of_arrays(dtype):
+    have, want = computed((np.arange(1, 24) / 7).astype(dtype))
+    functions = [hd.exp, hd.log, hd.sin, hd.tanh, hd.arctan, hd.cbrt, hd.log1p, hd.erf, hd.expm1,
+                 lambda x: hd.hypot(x, 3), lambda x: hd.arctan2(2, x)]
+    whole = [np.asarray(function(have)) for function in functions]
+    before = hd.statistics()["evaluations"]
+    each = [[function(have[i]) for i in range(want.size)] for function in functions]
+    single = np.array([[float(x) for x in row] for row in each]).astype(dtype)
+    if ON_CPU:
+        assert hd.statistics()["evaluations"] == before
+    np.testing.assert_array_equal(single, whole)
+    assert each[0][0].dtype == dtype
+    assert np.isnan(float(hd.log(have[0] - 5))) and float(hd.log(have[0] * 0)) == -np.inf
