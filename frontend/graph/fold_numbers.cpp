@@ -28,14 +28,18 @@ bool is_nan(DType dtype, const ir::ElementBits& bits) {
              : std::isnan(std::bit_cast<double>(bits.low));
 }
 
+/// Whether inference refuses the op for its operands' dtype, and says so.
+bool is_refused(Op op, DType dtype) {
+  return ir::is_elementwise(op) && (ir::info(op).dtypes & ir::set_of(dtype)) == 0;
+}
+
 /// Computes an elementwise function as the current device's kernels do. nullopt for NaN, whose sign
 /// may differ, and for powers, of which some exponents have kernels of their own.
 std::optional<ir::ElementBits> compute(Op op, DType dtype, std::span<const ir::ElementBits> bits) {
   if ((dtype != DType::f32 && dtype != DType::f64) || !ir::is_elementwise(op) || op == Op::power)
     return std::nullopt;
   const ir::OpInfo& info = ir::info(op);
-  const bool keeps_dtype = info.rule == TypeRule::floating || info.rule == TypeRule::arithmetic;
-  if (!keeps_dtype || (info.dtypes & ir::set_of(dtype)) == 0) return std::nullopt;
+  if (info.rule != TypeRule::floating && info.rule != TypeRule::arithmetic) return std::nullopt;
   const runtime::Device device = runtime::current_device();
   if (!runtime::capabilities_of(device).host_memory) return std::nullopt;
   const auto loop = runtime::backend_of(device).compiler().elementwise_loop(
@@ -62,6 +66,7 @@ NodeRef fold_numbers(Op op, std::span<const NodeRef> operands, const ir::Attribu
     types[i] = {operands[i]->dtype, {}};
   }
   const DType dtype = operands[op == Op::select ? 1 : 0]->dtype;
+  if (is_refused(op, dtype)) return {};
   const auto bits = std::span(all).first(operands.size());
   auto result = ir::fold(op, dtype, bits, attributes);
   if (!result) result = compute(op, dtype, bits);

@@ -271,3 +271,6 @@ def test_functions_of_an_element_have_the_bits_of_arrays(dtype):
     np.testing.assert_array_equal(single, whole)
     assert each[0][0].dtype == dtype
     assert np.isnan(float(hd.log(have[0] - 5))) and float(hd.log(have[0] * 0)) == -np.inf
+    for refused in (hd.gcd, hd.bitwise_and, hd.left_shift):
+        with pytest.raises(hd.DTypeError):
+            refused(have[0], have[1])
