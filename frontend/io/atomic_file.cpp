@@ -59,6 +59,10 @@ void sync_to_disk(const std::string& path) {
   sync(folder_of(path), O_RDONLY | O_DIRECTORY);
 }
 
+std::string with_suffix(const std::string& path, std::string_view suffix) {
+  return path.ends_with(suffix) ? path : path + std::string(suffix);
+}
+
 void write_whole(std::string_view op, const std::string& path, const SourceLocation& where,
                  const std::function<void(std::ostream&)>& write) {
   const auto fail = [&](std::string_view what) {

@@ -14,6 +14,9 @@ namespace heddle::frontend {
 void write_whole(std::string_view op, const std::string& path, const SourceLocation& where,
                  const std::function<void(std::ostream&)>& write);
 
+/// The path with the suffix appended, unless it ends in it: the names of numpy.save.
+std::string with_suffix(const std::string& path, std::string_view suffix);
+
 /// Flushes a file and its directory entry to disk, if the file system supports it.
 void sync_to_disk(const std::string& path);
 

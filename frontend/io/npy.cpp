@@ -233,7 +233,8 @@ Array load(const std::string& path, SourceLocation where) {
 void save(const std::string& path, const Array& array, SourceLocation where) {
   if (frontend::Trace::current() != nullptr) frontend::value_in_trace("save", where);
   const auto [header, data] = frontend::npy_of(array, where);
-  frontend::write_whole("save", path, where, [&](std::ostream& stream) {
+  const std::string file = frontend::with_suffix(path, ".npy");
+  frontend::write_whole("save", file, where, [&](std::ostream& stream) {
     stream.write(header.data(), static_cast<std::streamsize>(header.size()));
     stream.write(reinterpret_cast<const char*>(data.data()),
                  static_cast<std::streamsize>(data.size()));

@@ -203,11 +203,11 @@ NamedArrays load_npz(const std::string& path, SourceLocation where) {
 }
 
 void savez(const std::string& path, const NamedArrays& arrays, SourceLocation where) {
-  write_archive(path, arrays, false, where);
+  write_archive(frontend::with_suffix(path, ".npz"), arrays, false, where);
 }
 
 void savez_compressed(const std::string& path, const NamedArrays& arrays, SourceLocation where) {
-  write_archive(path, arrays, true, where);
+  write_archive(frontend::with_suffix(path, ".npz"), arrays, true, where);
 }
 
 }  // namespace heddle

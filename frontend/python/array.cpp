@@ -14,6 +14,7 @@
 #include "frontend/python/dtypes.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
+#include "frontend/python/printing.h"
 
 namespace heddle::python {
 namespace {
@@ -230,12 +231,18 @@ int contains(PyObject* self, PyObject* value) {
   });
 }
 
+/// The result of str(x) or repr(x).
 template <std::string (*text)(const Array&, SourceLocation)>
 PyObject* printed(PyObject* self) {
   return guarded(static_cast<PyObject*>(nullptr), [&] {
     const SourceLocation where = python_location();
     const Array array = as_array(self)->read(where);
-    if (!frontend::tracing()) compute(array);
+    if (!frontend::tracing()) {
+      const nb::object& formatter = text_function();
+      if (!formatter.is_none())
+        return formatter(nb::handle(self), text == heddle::repr).release().ptr();
+      compute(array);
+    }
     const std::string result = text(array, where);
     return PyUnicode_FromStringAndSize(result.data(), static_cast<Py_ssize_t>(result.size()));
   });
@@ -340,6 +347,11 @@ void bind_constructor(nb::class_<ArrayObject>& type) {
 }
 
 }  // namespace
+
+nb::object& text_function() {
+  static auto* const function = new nb::object(nb::none());  // outlives the interpreter
+  return *function;
+}
 
 void bind_array(nb::module_& module) {
   nb::class_<ArrayObject> type(module, "Array", nb::type_slots(slots), nb::is_final(),

@@ -91,8 +91,9 @@ nb::object save_archive(const Arguments& a) {
 
 void bind_array_files(Functions& functions) {
   functions.def("save(file: Any, arr: Operand, allow_pickle: bool = True) -> None",
-                "Writes an array to a .npy file or to an open file: numpy.save. A failed call "
-                "leaves no partial file. Raises FileError.",
+                "Writes an array to a .npy file or to an open file: numpy.save. \".npy\" is "
+                "appended to a path that does not end in it. A failed call leaves no partial "
+                "file. Raises FileError.",
                 [](const Arguments& a) { return save_array(a); });
   functions.def(
       "load(file: Any, mmap_mode: str | None = None, allow_pickle: bool = False) -> Array | "
@@ -110,8 +111,9 @@ void bind_array_files(Functions& functions) {
       });
   functions.def("savez(file: Any, /, *args: Operand, **kwds: Operand) -> None",
                 "Writes arrays to a .npz file or to an open file: numpy.savez. Their names are the "
-                "keywords, or arr_0, arr_1 and so on. A failed call leaves no partial file. Raises "
-                "ValueError without arrays, FileError.\n\n"
+                "keywords, or arr_0, arr_1 and so on. \".npz\" is appended to a path that does "
+                "not end in it. A failed call leaves no partial file. Raises ValueError without "
+                "arrays, FileError.\n\n"
                 "Example: hd.savez('weights.npz', w=w, b=b)",
                 [](const Arguments& a) { return save_archive<heddle::savez>(a); });
   functions.def("savez_compressed(file: Any, /, *args: Operand, **kwds: Operand) -> None",

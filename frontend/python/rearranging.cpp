@@ -81,12 +81,14 @@ std::vector<std::array<std::int64_t, 2>> widths(const Arguments& a) {
 /// mode is a function of NumPy's, which writes to vectors on the host.
 nb::object padded_on_host(const Arguments& a) {
   const nb::object numpy = nb::module_::import_("numpy");
-  const nb::object result =
-      numpy.attr("pad")(to_numpy(a.array(0), a.where()), listed(a[1], a), a[2]);
+  const nb::object result = numpy.attr("pad")(to_numpy(a.array(0), a.where()), listed(a[1], a),
+                                              a[2], **nb::borrow<nb::dict>(a[7]));
   return wrap(from_python(result, std::nullopt, a.where()));
 }
 
 Array pad_elements(const Arguments& a) {
+  for (const auto [key, value] : nb::borrow<nb::dict>(a[7]))
+    raise(PyExc_TypeError, fmt::format("pad: has no parameter {}", nb::str(key).c_str()));
   const std::string kind = a.text(6);
   if (kind != "even" && kind != "odd") {
     raise(PyExc_ValueError,
@@ -169,11 +171,12 @@ void bind_repetitions(Functions& functions) {
       "constant_values: "
       "float | Sequence | None = None, end_values: float | Sequence | None = None, stat_length: "
       "int "
-      "| Sequence | None = None, reflect_type: str = 'even') -> Array",
+      "| Sequence | None = None, reflect_type: str = 'even', **kwargs: Any) -> Array",
       "The array with elements added before and after each axis: numpy.pad. `mode` is 'constant', "
       "'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect', 'symmetric', "
-      "'wrap' or 'empty' (zeros), or a function that is called as by numpy.pad; for a function the "
-      "elements are copied to the host. A dict gives widths for the axes in it. Raises ValueError "
+      "'wrap' or 'empty' (zeros), or a function that is called as by numpy.pad, with kwargs; for a "
+      "function the elements are copied to the host. A dict gives widths for the axes in it. "
+      "Raises ValueError "
       "for a negative width, an unknown mode, and an option of another mode.\n\n"
       "Example: hd.pad(x, ((1, 1), (0, 2)), mode='edge')",
       [](const Arguments& a) { return padded(a); });

@@ -5,6 +5,7 @@
 #include "frontend/graph/precision.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/printing.h"
 #include "runtime/base/dynamic_library.h"
 #include "runtime/device/device.h"
 
@@ -138,9 +139,9 @@ void bind_settings(Functions& functions) {
                   return nb::object(result);
                 });
   functions.def(
-      "set_printoptions(precision: int | None = None, threshold: int | None = None, edgeitems: "
+      "_set_printoptions(precision: int | None = None, threshold: int | None = None, edgeitems: "
       "int | None = None, linewidth: int | None = None, suppress: bool | None = None) -> None",
-      "Sets how arrays are printed; None leaves an option unchanged: numpy.set_printoptions.",
+      "The options of set_printoptions that C++ knows; None leaves an option unchanged.",
       [](const Arguments& a) {
         PrintOptions options = print_options();
         options.precision = static_cast<int>(a.optional_integer(0).value_or(options.precision));
@@ -151,8 +152,7 @@ void bind_settings(Functions& functions) {
         set_print_options(options);
         return nb::none();
       });
-  functions.def("get_printoptions() -> dict",
-                "A dict of the options for printing arrays: numpy.get_printoptions.",
+  functions.def("_get_printoptions() -> dict", "A dict of the options of printing that C++ knows.",
                 [](const Arguments& /*none*/) {
                   const PrintOptions options = print_options();
                   nb::dict result;
@@ -162,6 +162,13 @@ void bind_settings(Functions& functions) {
                   result["linewidth"] = options.linewidth;
                   result["suppress"] = options.suppress;
                   return nb::object(result);
+                });
+  functions.def("_set_text_function(function: Callable | None, /) -> None",
+                "Sets what str and repr of an Array call, with the Array and True for repr; None "
+                "for C++'s own formatting.",
+                [](const Arguments& a) {
+                  text_function() = nb::borrow(a[0]);
+                  return nb::none();
                 });
   functions.def("_add_library_folder(folder: str, /) -> None",
                 "Adds a folder, such as site-packages, to those searched for CUDA's libraries.",

@@ -8,6 +8,7 @@
 #include "frontend/io/atomic_file.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/python/foreign.h"
 #include "frontend/python/paths.h"
 
 namespace heddle::python {
@@ -54,8 +55,6 @@ void check_encoding(const Arguments& a, std::size_t i) {
 }
 
 LoadTextOptions options_of(const Arguments& a) {
-  if (!a.is_none(4))
-    raise(PyExc_TypeError, "loadtxt: converters are not supported; use numpy.loadtxt and asarray");
   check_encoding(a, 9);
   LoadTextOptions options;
   options.dtype = a.dtype(1, DType::f64);
@@ -76,7 +75,16 @@ LoadTextOptions options_of(const Arguments& a) {
   return options;
 }
 
+/// NumPy calls the converters, which are functions of the text of a field.
+Array converted(const Arguments& a) {
+  const nb::object read = nb::module_::import_("heddle._conversions").attr("loadtxt_converted");
+  nb::list arguments;
+  for (std::size_t i = 0; i < 12; ++i) arguments.append(a[i]);
+  return from_python(read(*nb::tuple(arguments)), std::nullopt, a.where());
+}
+
 Array loaded(const Arguments& a) {
+  if (!a.is_none(4)) return converted(a);
   const LoadTextOptions options = options_of(a);
   const auto path = path_of(a[0]);
   if (path && compression_of(*path) == nullptr) return loadtxt(*path, options, a.where());
@@ -150,12 +158,16 @@ void saved(const Arguments& a) {
 void bind_text_files(Functions& functions) {
   functions.def(
       "loadtxt(fname: Any, dtype: DTypeLike | None = None, comments: str | Sequence[str] | None "
-      "= '#', delimiter: str | None = None, converters: None = None, skiprows: int = 0, usecols: "
-      "int | Sequence[int] | None = None, unpack: bool = False, ndmin: int = 0, encoding: str | "
+      "= '#', delimiter: str | None = None, converters: Callable | dict[int, Callable] | None "
+      "= None, skiprows: int = 0, usecols: int | Sequence[int] | None = None, unpack: bool = "
+      "False, ndmin: int = 0, encoding: str | "
       "None = None, max_rows: int | None = None, *, quotechar: str | None = None) -> Array",
       "An array of the numbers in a text file, one row for each line: numpy.loadtxt. fname is a "
       "path, an open file, or a sequence of lines. Paths that end in .gz, .bz2 or .xz are "
-      "decompressed. Raises FileError, and ValueError, with line and field, for text that is not a "
+      "decompressed. converters, one function or a dict of them by column, are called by NumPy "
+      "with "
+      "the text of each field. Raises FileError, and ValueError, with line and field, for text "
+      "that is not a "
       "number of the dtype and for rows of different lengths.\n\n"
       "Example: hd.loadtxt('points.csv', delimiter=',', skiprows=1)",
       [](const Arguments& a) { return loaded(a); });

@@ -215,12 +215,15 @@ def test_pad_widths_by_axis(widths):
 def test_pad_with_a_function():
     def fill(vector, width, axis, options):
         vector[:width[0]] = axis
-        vector[len(vector) - width[1]:] = -1
+        vector[len(vector) - width[1]:] = options.get("padder", -1)
 
     a = np.arange(6.0).reshape(2, 3)
     check(hd.pad(hd.asarray(a), ((1, 2), (0, 1)), fill), np.pad(a, ((1, 2), (0, 1)), fill))
+    check(hd.pad(hd.asarray(a), 2, fill, padder=7), np.pad(a, 2, fill, padder=7))
     with pytest.raises(IndexError, match="axis 2 is out of bounds"):
         hd.pad(hd.asarray(a), {2: 1})
+    with pytest.raises(TypeError, match="no parameter padder"):
+        hd.pad(hd.asarray(a), 1, padder=3)
 
 
 @pytest.mark.parametrize("options", [{}, {"range": (-1, 3)}])

@@ -261,6 +261,20 @@ def test_printoptions():
     assert hd.get_printoptions() == before
 
 
+@pytest.mark.parametrize("options", [
+    {"formatter": {"float": lambda x: f"<{x:.1f}>"}}, {"sign": "+"}, {"floatmode": "fixed", "precision": 3},
+    {"nanstr": "NA", "infstr": "inf!"}, {"floatmode": "unique"}, {"threshold": 2, "edgeitems": 1, "sign": " "}])
+@pytest.mark.parametrize("values", [[[1.5, float("nan")], [float("inf"), -2]], 0.25, [1, 2, 3], [True], [1 + 2j]])
+def test_options_that_numpy_formats(options, values):
+    with hd.printoptions(**options), np.printoptions(**options):
+        ours, numpys = hd.asarray(values), np.asarray(values)
+        assert (str(ours), repr(ours)) == (str(numpys), np.array_repr(numpys))
+    assert str(hd.asarray([0.5])) == "[0.5]"
+    with pytest.raises(ValueError, match="sign"):
+        hd.set_printoptions(precision=2, sign="x")
+    assert hd.get_printoptions()["precision"] == 8
+
+
 @pytest.mark.parametrize("shapes", [[(2, 1), (3,)], [(), (2, 0)], [(3,)], [(4, 1, 2), (1, 5, 1), ()]])
 def test_broadcast(shapes):
     theirs = np.broadcast(*(np.arange(np.prod(s, dtype=int)).reshape(s) for s in shapes))

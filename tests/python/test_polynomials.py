@@ -133,6 +133,24 @@ def test_class():
     np.testing.assert_array_equal(np.asarray(changed.c), [5, 0, 1, 7])
 
 
+def test_functions_of_polynomials_give_polynomials():
+    p, q = [1.0, 2, 3], [2.0, 1]
+    for name, args in {"polyadd": (p, q), "polysub": (q, p), "polymul": (p, q), "polydiv": (p, q),
+                       "polyder": (p, 2), "polyint": (p,)}.items():
+        for lifted in ([0], [1], [0, 1]):
+            ours = [hd.poly1d(a) if i in lifted and isinstance(a, list) else a for i, a in enumerate(args)]
+            theirs = [np.poly1d(a) if i in lifted and isinstance(a, list) else a for i, a in enumerate(args)]
+            found, wanted = getattr(hd, name)(*ours), getattr(np, name)(*theirs)
+            if isinstance(wanted, np.poly1d):
+                found, wanted = (found,), (wanted,)
+            for each, numpys in zip(found, wanted):
+                if isinstance(numpys, np.poly1d):
+                    assert_polynomial(each, numpys)
+                else:
+                    assert isinstance(each, hd.Array)
+    assert_polynomial(hd.polyint(hd.poly1d(p), m=2, k=[1, 2]), np.polyint(np.poly1d(p), m=2, k=[1, 2]))
+
+
 def test_bad_classes():
     p = hd.poly1d([1.0, 2])
     for bad in (lambda: hd.poly1d(hd.ones((2, 2))), lambda: p ** -1, lambda: p ** 0.5,

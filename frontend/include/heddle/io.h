@@ -14,8 +14,8 @@ namespace heddle {
 /// numpy.load of a .npy file (format 1, 2 and 3; any byte order; C or Fortran order). bfloat16 is
 /// stored as the 2-byte void that ml_dtypes uses ('<V2'). FileError for anything else.
 Array load(const std::string& path, SourceLocation where = SourceLocation::current());
-/// numpy.save: writes a .npy file. Evaluates and waits. The file is replaced atomically: it appears
-/// complete or not at all. FileError.
+/// numpy.save: writes a .npy file; ".npy" is appended to a path that does not end in it. Evaluates
+/// and waits. The file is replaced atomically: it appears complete or not at all. FileError.
 void save(const std::string& path, const Array& array,
           SourceLocation where = SourceLocation::current());
 
@@ -24,8 +24,9 @@ using NamedArrays = std::map<std::string, Array>;
 /// Reads a .npz file, an archive of .npy files as written by numpy.savez and
 /// numpy.savez_compressed. FileError for anything else, and if libzip is not found.
 NamedArrays load_npz(const std::string& path, SourceLocation where = SourceLocation::current());
-/// numpy.savez: writes arrays into a .npz file, uncompressed. Evaluates and waits. The file appears
-/// complete or not at all. ValueError for no arrays; FileError, also if libzip is not found.
+/// numpy.savez: writes arrays into a .npz file, uncompressed; ".npz" is appended to a path that
+/// does not end in it. Evaluates and waits. The file appears complete or not at all. ValueError for
+/// no arrays; FileError, also if libzip is not found.
 void savez(const std::string& path, const NamedArrays& arrays,
            SourceLocation where = SourceLocation::current());
 /// numpy.savez_compressed: the same, deflated.

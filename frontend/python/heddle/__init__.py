@@ -25,7 +25,7 @@ from heddle._control import associative_scan, cond, fori_loop, map, scan, switch
 from heddle._errstate import errstate, geterr, seterr
 from heddle._facts import (common_type, iscomplexobj, isrealobj, isscalar, issubdtype, iterable,
                            may_share_memory, min_scalar_type, ndenumerate, ndim, ndindex,
-                           printoptions, shape, shares_memory, size)
+                           shape, shares_memory, size)
 from heddle import _legacy_random, _nnet
 from heddle._grids import mgrid, ogrid
 from heddle._index_tricks import c_, index_exp, r_, s_
@@ -33,10 +33,10 @@ from heddle._jit import jit
 from heddle._kernels import ElementwiseKernel, ReductionKernel, fuse
 from heddle import _array, _libraries, _numpy, _ufunc
 from heddle._namespace import __array_namespace_info__, get_array_module
-from heddle._poly1d import poly1d, polyval
-from heddle._polynomials import (poly, polyadd, polyder, polydiv, polyfit, polyint, polymul, polysub,
-                                 roots)
+from heddle._poly1d import poly1d, polyadd, polyder, polydiv, polyint, polymul, polysub, polyval
+from heddle._polynomials import poly, polyfit, roots
 from heddle._precision import matmul_precision
+from heddle._printing import get_printoptions, printoptions, set_printoptions
 from heddle._raw_kernels import RawKernel, RawModule
 from heddle._transform import vmap
 from heddle._vectorize import vectorize
@@ -94,7 +94,8 @@ __all__ += ["apply_over_axes", "array2string", "array_repr", "array_str", "asany
             "frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "iscomplexobj",
             "isfortran", "isrealobj", "isscalar", "issubdtype", "iterable", "mask_indices",
             "may_share_memory", "min_scalar_type", "ndenumerate", "ndim", "ndindex", "poly", "polyadd",
-            "poly1d", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "printoptions",
+            "get_printoptions", "poly1d", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub",
+            "printoptions", "set_printoptions",
             "real_if_close", "roots",
             "require", "shape", "shares_memory", "size", "sort_complex"]
 __all__ += ["broadcast", "c_", "dtype", "flatiter", "geterr", "index_exp", "ndarray", "r_", "s_", "seterr", "vectorize"]

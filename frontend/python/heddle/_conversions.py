@@ -116,6 +116,15 @@ def genfromtxt(fname, dtype=None, **options):
     return _heddle.asarray(numpy.genfromtxt(fname, _dtype(dtype), **options))
 
 
+def loadtxt_converted(fname, dtype, comments, delimiter, converters, skiprows, usecols, unpack, ndmin,
+                      encoding, max_rows, quotechar):
+    """numpy.loadtxt, as a NumPy array: for loadtxt with converters."""
+    import numpy
+
+    return numpy.loadtxt(fname, _dtype(dtype), comments, delimiter, converters, skiprows, usecols, unpack,
+                         ndmin, encoding, max_rows, quotechar=quotechar)
+
+
 def _dtype(dtype):
     """NumPy's dtype, float64 by default."""
     import numpy

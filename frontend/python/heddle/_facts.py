@@ -1,6 +1,5 @@
 """Properties of Arrays, numbers and dtypes, with NumPy's names and meanings."""
 
-import contextlib
 import numbers
 
 from heddle import _heddle
@@ -156,17 +155,3 @@ def _span(x, offset, strides):
 def may_share_memory(a, b, /, max_work=0):
     """The same as shares_memory: numpy.may_share_memory, which may also return True for disjoint arrays."""
     return shares_memory(a, b)
-
-
-@contextlib.contextmanager
-def printoptions(**options):
-    """A context manager that sets the options for printing arrays: numpy.printoptions.
-
-    Example: with hd.printoptions(precision=3): print(x)
-    """
-    before = _heddle.get_printoptions()
-    _heddle.set_printoptions(**options)
-    try:
-        yield _heddle.get_printoptions()
-    finally:
-        _heddle.set_printoptions(**before)

@@ -1,5 +1,6 @@
 """numpy.poly1d."""
 
+import functools
 import operator
 
 from heddle import _heddle, _polynomials
@@ -188,3 +189,26 @@ def _trimmed(coefficients):
 def _quotient(dividend, divisor):
     quotient, remainder = _polynomials.polydiv(dividend._coeffs, divisor._coeffs)
     return poly1d(quotient), poly1d(remainder)
+
+
+def _of_polynomials(function):
+    """The function of _polynomials, whose results are polynomials if one of its arguments is."""
+
+    @functools.wraps(function)
+    def called(*args, **kwargs):
+        given = [*args, *kwargs.values()]
+        if not any(isinstance(each, poly1d) for each in given):
+            return function(*args, **kwargs)
+        result = function(*map(_bare, args), **{name: _bare(each) for name, each in kwargs.items()})
+        return tuple(map(poly1d, result)) if isinstance(result, tuple) else poly1d(result)
+
+    return called
+
+
+def _bare(value):
+    return value.coeffs if isinstance(value, poly1d) else value
+
+
+polyadd, polyder, polydiv, polyint, polymul, polysub = map(_of_polynomials, (
+    _polynomials.polyadd, _polynomials.polyder, _polynomials.polydiv, _polynomials.polyint,
+    _polynomials.polymul, _polynomials.polysub))

@@ -1,4 +1,5 @@
-"""Polynomials as 1-d coefficients, highest power first, with NumPy's names and meanings."""
+"""Polynomials as 1-d coefficients, highest power first, with NumPy's names and meanings. heddle's
+functions also take a poly1d, and give one then: see _poly1d.py."""
 
 import warnings
 
