@@ -220,3 +220,51 @@ def test_reverse_cuthill_mckee():
 def test_failing_input(function, error, message):
     with pytest.raises(error, match=message):
         function(sparse.csr_array(np.eye(4)))
+
+
+DENSE = np.array([[0, 7, np.inf, 2], [np.nan, 0, 3, 0], [1, 0, 0, -np.inf], [4, 0, 1, 0]])
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"null_value": 7}, {"nan_null": False, "infinity_null": False}, {"null_value": np.inf, "infinity_null": False},
+    {"null_value": np.nan, "nan_null": False}, {"null_value": None}])
+def test_graphs_of_dense_matrices(options):
+    made, right = ours.csgraph_from_dense(DENSE, **options), theirs.csgraph_from_dense(DENSE, **options)
+    for name in ("data", "indices", "indptr"):
+        same(getattr(made, name), getattr(right, name))
+    with pytest.raises(ValueError, match="square"):
+        ours.csgraph_from_dense(np.ones((2, 3)), **options)
+
+
+@pytest.mark.parametrize("null", [0, -1, np.inf])
+def test_dense_matrices_of_graphs(null):
+    parts = ([2.0, 3, 1, 0, 5], [1, 1, 2, 0, 1], [0, 3, 4, 5])  # one element twice, and a stored 0
+    np.testing.assert_array_equal(
+        hd.asnumpy(ours.csgraph_to_dense(sparse.csr_array(parts, shape=(3, 3)), null)),
+        theirs.csgraph_to_dense(scipy_sparse.csr_array(parts, shape=(3, 3)), null))
+    with pytest.raises(ValueError, match="square"):
+        ours.csgraph_to_dense(sparse.csr_array((2, 3)), null)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("n", [1, 2, 13])
+def test_distances_of_paths(n, directed):
+    dense = np.random.default_rng(n).integers(1, 9, (n, n)) * (np.random.default_rng(1).random((n, n)) < 0.25) * 1.0
+    distances, before = ours.shortest_path(dense, directed=directed, return_predecessors=True)
+    found = ours.construct_dist_matrix(sparse.csr_array(dense), before, directed)
+    np.testing.assert_array_equal(hd.asnumpy(found), hd.asnumpy(distances))
+    found = ours.construct_dist_matrix(dense, before, directed, null_value=-1)
+    np.testing.assert_array_equal(hd.asnumpy(found), theirs.construct_dist_matrix(
+        dense, hd.asnumpy(before), directed, null_value=-1))
+    with pytest.raises(ValueError, match="predecessors have the shape"):
+        ours.construct_dist_matrix(dense, before[0], directed)
+
+
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_dtypes_of_indices(index):
+    matrix = scipy_sparse.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
+    matrix = scipy_sparse.csr_array((matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index)))
+    assert ours.minimum_spanning_tree(sparse.csr_array(matrix)).indices.dtype == hd.int32
+    for symmetric in (True, False):
+        order = ours.reverse_cuthill_mckee(sparse.csr_array(matrix), symmetric)
+        assert order.dtype.name == theirs.reverse_cuthill_mckee(matrix, symmetric).dtype.name

@@ -19,24 +19,9 @@ class MatrixMethods:
 
     def __pow__(self, n):
         """The n-th power of a square matrix."""
-        rows, columns = self._extents
-        n = operator.index(n)
-        if rows != columns:
-            raise TypeError(f"the power of a matrix that is not square, {self.shape}")
-        if n < 0:
-            raise ValueError(f"the exponent {n} is negative")
-        if n == 0:
-            from heddle.sparse import eye
+        from heddle.sparse.linalg import matrix_power
 
-            return eye(rows, dtype=self.dtype, format=self.format)
-        result, square = None, self
-        while n:
-            if n & 1:
-                result = square if result is None else result @ square
-            n >>= 1
-            if n:
-                square = square @ square
-        return result.copy() if result is self else result
+        return matrix_power(self, n)
 
     @property
     def H(self):

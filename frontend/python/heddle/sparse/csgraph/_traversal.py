@@ -62,7 +62,7 @@ def depth_first_tree(csgraph, i_start, directed=True):
 def reconstruct_path(csgraph, predecessors, directed=True):
     """The tree that predecessors [n] describe, as compressed rows of float64, with the weights of the
     graph: scipy.sparse.csgraph.reconstruct_path. Unless `directed`, the weight of an edge is the lesser
-    one of its two directions. Evaluates, and waits for the number of edges. Raises ValueError for a
+    one of its two directions (of a stored 0 it is 0; SciPy gives infinity). Evaluates, and waits for the number of edges. Raises ValueError for a
     matrix that is not square, and another number of predecessors.
 
     >>> hd.sparse.csgraph.reconstruct_path([[0, 7, 8], [0, 0, 0], [0, 0, 0]], [-9999, 0, 0]).toarray()
@@ -103,14 +103,15 @@ def minimum_spanning_tree(csgraph, overwrite=False):
     graph = graph.astype(hd.float64)
     taken, = on_device_of(graph, [_sparse.minimum_spanning_tree(graph._rows_parts)])
     data, indices, indptr, *_ = _sparse.keep(graph._rows_parts, taken & (graph.data != 0))
-    return compressed(graph, data, indices, indptr)
+    return compressed(graph, data, indices.astype(hd.int32), indptr.astype(hd.int32))
 
 
 def reverse_cuthill_mckee(graph, symmetric_mode=False):
-    """An order of rows and columns, int32, that brings the elements of a matrix near to its diagonal, by
+    """An order of rows and columns, of the dtype of the indices, that brings the elements of a matrix near to its diagonal, by
     the algorithm of Cuthill and McKee: scipy.sparse.csgraph.reverse_cuthill_mckee.
 
-    Unless the structure is known to be symmetric (symmetric_mode), that of graph + graph.T counts. The
+    Unless the structure is known to be symmetric (symmetric_mode), that of graph + graph.T counts. Of
+    nodes of equal degree the first one begins, where SciPy's order depends on the machine. The
     search is sequential and runs on the host. Raises TypeError for what is not sparse, ValueError for
     a matrix that is not square.
 
@@ -119,5 +120,7 @@ def reverse_cuthill_mckee(graph, symmetric_mode=False):
     if not (issparse(graph) or is_scipy(graph)):
         raise TypeError("reverse_cuthill_mckee: the graph must be sparse")
     graph = graph_of("reverse_cuthill_mckee", as_sparse(graph), unweighted=True)
+    index = graph.indices.dtype
     graph = graph if symmetric_mode else graph + graph.T.tocsr()
-    return on_device_of(graph, [_sparse.reverse_cuthill_mckee(graph._rows_parts)])[0]
+    order = on_device_of(graph, [_sparse.reverse_cuthill_mckee(graph._rows_parts)])[0]
+    return order.astype(index)

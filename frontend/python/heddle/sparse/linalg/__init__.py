@@ -4,12 +4,13 @@ Iterative solvers and eigenvalues are loops on the device: they wait once, at th
 steps they take. With a callback they wait in each step.
 """
 
+from heddle.sparse.linalg._augmented import gcrotmk, lgmres
 from heddle.sparse.linalg._biorthogonal import bicg, qmr, tfqmr
 from heddle.sparse.linalg._eigen import ArpackError, ArpackNoConvergence, eigsh, svds
 from heddle.sparse.linalg._eigs import eigs
 from heddle.sparse.linalg._expm import expm_multiply
 from heddle.sparse.linalg._factors import SuperLU, factorized, spilu, splu, spsolve
-from heddle.sparse.linalg._functions import expm, inv
+from heddle.sparse.linalg._functions import expm, inv, matrix_power
 from heddle.sparse.linalg._gmres import gmres
 from heddle.sparse.linalg._krylov import bicgstab, cg, cgs
 from heddle.sparse.linalg._least_squares import lsmr, lsqr
@@ -17,12 +18,14 @@ from heddle.sparse.linalg._lobpcg import lobpcg
 from heddle.sparse.linalg._minres import minres
 from heddle.sparse.linalg._norm import norm
 from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator
+from heddle.sparse.linalg._structure import is_sptriangular, onenormest, spbandwidth
 from heddle.sparse.linalg._triangular import spsolve_triangular
 
 __all__ = ["ArpackError", "ArpackNoConvergence", "LinearOperator", "SuperLU", "aslinearoperator",
-           "bicg", "bicgstab", "cg", "cgs", "eigs", "eigsh", "expm", "expm_multiply", "factorized", "gmres", "inv", "lobpcg",
-           "lsmr", "lsqr", "minres", "norm", "qmr", "spilu", "splu", "spsolve", "spsolve_triangular", "svds",
-           "tfqmr"]
+           "bicg", "bicgstab", "cg", "cgs", "eigs", "eigsh", "expm", "expm_multiply", "factorized",
+           "gcrotmk", "gmres", "inv", "is_sptriangular", "lgmres", "lobpcg", "lsmr", "lsqr",
+           "matrix_power", "minres", "norm", "onenormest", "qmr", "spbandwidth", "spilu", "splu",
+           "spsolve", "spsolve_triangular", "svds", "tfqmr"]
 
 
 def __getattr__(name):

@@ -1,6 +1,7 @@
-"""The inverse and the exponential of sparse matrices."""
+"""The inverse, the exponential and powers of sparse matrices."""
 
 import math
+import operator
 
 import heddle as hd
 from heddle.sparse import _inputs
@@ -97,3 +98,25 @@ def expm(A):
     for _ in range(squarings):
         made = made @ made
     return made
+
+
+def matrix_power(A, power):
+    """The power of a square sparse matrix, by repeated squaring: scipy.sparse.linalg.matrix_power.
+    Raises ValueError for a negative power, TypeError for what is not sparse or not square.
+
+    >>> hd.sparse.linalg.matrix_power(hd.sparse.diags([2.0, 3.0]), 3).toarray()
+    """
+    if not (issparse(A) or _inputs.is_scipy(A)) or A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise TypeError("matrix_power: A must be a square sparse matrix")
+    A, power = as_sparse(A), operator.index(power)
+    if power < 0:
+        raise ValueError(f"matrix_power: the exponent {power} is negative")
+    if power == 0:
+        return CLASSES[A.format, A._is_array](eye_array(A.shape[0], dtype=A.dtype))
+    result, square = None, A
+    while power:
+        if power & 1:
+            result = square if result is None else result @ square
+        power >>= 1
+        square = square @ square if power else square
+    return result.copy() if result is A else result
