@@ -1,5 +1,8 @@
 #include "heddle/polynomials.h"
 
+#include <array>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "heddle/creation.h"
@@ -30,6 +33,17 @@ Array windows_of(const Arguments& a) {
   return windows;
 }
 
+/// The mode of convolve and correlate, by its name or by NumPy's number.
+std::string mode_of(const Arguments& a, std::size_t i) {
+  if (!is_integer(a[i])) return a.text(i);
+  constexpr std::array names{"valid", "same", "full"};
+  const std::int64_t number = a.integer(i);
+  if (number >= 0 && number < 3) return names[static_cast<std::size_t>(number)];
+  raise(PyExc_ValueError,
+        fmt::format("{}: mode must be 'full', 'same' or 'valid' (2, 1 or 0), not {}", a.name(),
+                    number));
+}
+
 }  // namespace
 
 void bind_polynomials(Functions& functions) {
@@ -37,14 +51,15 @@ void bind_polynomials(Functions& functions) {
                 "The polynomial with coefficients p, highest power first, evaluated at x: "
                 "numpy.polyval. Raises ShapeError unless p is 1-d.",
                 [](const Arguments& a) { return polyval(a.array(0), a.operand(1)); });
-  functions.def("convolve(a: Array, v: Array, mode: str = 'full') -> Array",
-                "The convolution of two vectors: numpy.convolve. `mode` is 'full', 'same' or "
-                "'valid'. Raises ValueError for empty vectors and other modes.",
-                [](const Arguments& a) { return convolve(a.operand(0), a.operand(1), a.text(2)); });
   functions.def(
-      "correlate(a: Array, v: Array, mode: str = 'valid') -> Array",
+      "convolve(a: Array, v: Array, mode: str | int = 'full') -> Array",
+      "The convolution of two vectors: numpy.convolve. `mode` is 'full', 'same' or "
+      "'valid'. Raises ValueError for empty vectors and other modes.",
+      [](const Arguments& a) { return convolve(a.operand(0), a.operand(1), mode_of(a, 2)); });
+  functions.def(
+      "correlate(a: Array, v: Array, mode: str | int = 'valid') -> Array",
       "The cross-correlation of two vectors: numpy.correlate. `mode` is 'full', 'same' or 'valid'.",
-      [](const Arguments& a) { return correlate(a.operand(0), a.operand(1), a.text(2)); });
+      [](const Arguments& a) { return correlate(a.operand(0), a.operand(1), mode_of(a, 2)); });
   functions.def(
       "sliding_window_view(x: Array, window_shape: int | tuple[int, ...], axis: int | tuple[int, "
       "...] | None = None, *, subok: bool = False, writeable: bool = False) -> Array",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "heddle/creation.h"
 #include "heddle/elementwise.h"
 #include "heddle/histograms.h"
 #include "heddle/manipulation.h"
@@ -187,13 +188,23 @@ void bind_point_histograms(Functions& functions) {
       "range, waits for the least and the greatest coordinates. Raises ValueError, ShapeError.\n\n"
       "Example: hd.histogramdd(points, (4, 4, 8))",
       [](const Arguments& a) {
-        const auto computed = [&](const auto& sample, const auto&... where) {
-          return histogramdd(sample, bins_of(a, 1), ranges_of(a, 2), optional_flag(a, 3),
+        const std::vector<Bins> bins = bins_of(a, 1);
+        const auto computed = [&](std::size_t coordinates, const auto& sample,
+                                  const auto&... where) {
+          // C++ takes one for all from a list, too.
+          if (!is_integer(a[1]) && bins.size() != coordinates) {
+            raise(PyExc_ValueError,
+                  fmt::format("histogramdd: {} bins for {} coordinates", bins.size(), coordinates));
+          }
+          return histogramdd(sample, bins, ranges_of(a, 2), optional_flag(a, 3),
                              a.optional_array(4), where...);
         };
         const bool is_matrix = as_array(a[0]) != nullptr || is_numpy_array(a[0]);
-        PointHistogram found =
-            is_matrix ? computed(a.operand(0)) : computed(a.arrays(0), a.where());
+        const Array matrix = is_matrix ? asarray(a.operand(0)) : Array();
+        const std::size_t columns =
+            is_matrix && matrix.ndim() == 2 ? static_cast<std::size_t>(matrix.shape(1)) : 1;
+        PointHistogram found = is_matrix ? computed(columns, a.operand(0))
+                                         : computed(a.arrays(0).size(), a.arrays(0), a.where());
         const nb::list edges(to_result(std::move(found.edges)));
         return nb::object(nb::make_tuple(wrap(found.counts), edges));
       });

@@ -160,6 +160,8 @@ def test_histograms_of_points():
         hd.histogramdd(hd.asarray(points), 2.5)
     with pytest.raises(ValueError):
         hd.histogramdd(hd.asarray(points), 2, [(0, 1)])
+    with pytest.raises(ValueError, match="1 bins for 2 coordinates"):
+        hd.histogramdd(hd.asarray(points), (2,))
 
 
 @pytest.mark.parametrize(("dtype", "wide"), [("complex64", "complex128"),

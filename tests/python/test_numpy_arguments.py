@@ -235,6 +235,15 @@ def test_stones_rule(data, options):
     np.testing.assert_allclose(hd.asnumpy(edges), wanted[1])
 
 
+@pytest.mark.parametrize("rule", ["auto", "doane", "fd", "rice", "scott", "sqrt", "sturges"])
+def test_rules_for_bins_of_booleans(rule):
+    data = np.arange(12) % 5 == 0
+    counts, edges = hd.histogram(hd.asarray(data), rule)
+    wanted = np.histogram(data, rule)
+    check(counts, wanted[0])
+    np.testing.assert_allclose(hd.asnumpy(edges), wanted[1])
+
+
 def test_argsort_of_0d():
     for axis in (-1, None):
         check(hd.argsort(hd.asarray(3.0), axis=axis), np.argsort(np.asarray(3.0), axis=axis))

@@ -77,6 +77,7 @@ def number(rule, a, range, has_weights):
     if has_weights:
         raise TypeError("histogram: rules for bins do not support weights")
     x = _heddle.ravel(_heddle.asarray(a))
+    x = x.astype(_heddle.uint8) if x.dtype.kind == "b" else x
     if range is not None:
         low, high = map(float, range)
         x = x[(x >= low) & (x <= high)]
