@@ -1,5 +1,7 @@
 #include "heddle/array.h"
 
+#include <utility>
+
 #include "heddle/creation.h"
 #include "heddle/elementwise.h"
 #include "heddle/io.h"
@@ -329,6 +331,11 @@ void bind_constructor(nb::class_<ArrayObject>& type) {
       "__init__",
       [](ArrayObject* self, nb::handle shape, nb::handle dtype, nb::handle buffer,
          nb::handle offset, nb::handle strides, nb::handle order, nb::handle memptr) {
+        const nb::object zero = nb::int_(0);
+        if (!is_integer(offset)) {  // CuPy's order: shape, dtype, memptr, strides, order
+          if (!order.is_none()) raise(PyExc_TypeError, "ndarray: offset must be an integer");
+          order = std::exchange(strides, std::exchange(offset, zero));
+        }
         const bool by_address = !memptr.is_none();
         if (by_address && !buffer.is_none())
           raise(PyExc_TypeError, "ndarray: takes a buffer or a memptr, not both");
@@ -336,14 +343,14 @@ void bind_constructor(nb::class_<ArrayObject>& type) {
             ArrayObject(made(shape, dtype, by_address ? memptr : buffer, offset, strides, order));
       },
       nb::arg("shape"), nb::arg("dtype") = nb::handle(reinterpret_cast<PyObject*>(&PyFloat_Type)),
-      nb::arg("buffer").none() = nb::none(), nb::arg("offset") = 0,
+      nb::arg("buffer").none() = nb::none(), nb::arg("offset").none() = 0,
       nb::arg("strides").none() = nb::none(), nb::arg("order").none() = nb::none(),
       nb::arg("memptr").none() = nb::none(),
       "An Array of zeros, float64 by default, or an Array of the memory of `buffer`: "
       "numpy.ndarray. `buffer` is any object with the buffer protocol. Its memory is shared if the "
       "strides leave no gaps. `memptr`, or a buffer of that type, is a heddle.cuda.MemoryPointer, "
-      "as "
-      "in cupy.ndarray: the memory is always shared.");
+      "as in cupy.ndarray, whose order of arguments, (shape, dtype, memptr, strides, order), is "
+      "understood, too: the memory is always shared.");
 }
 
 }  // namespace

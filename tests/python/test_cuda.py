@@ -102,6 +102,8 @@ def test_work_on_a_stream(options):
     stream = cuda.Stream(**options)
     x = hd.arange(1000.0) + 1
     with stream as entered:
+        assert stream.is_non_blocking == options.get("non_blocking", False)
+        assert stream.priority == options.get("priority", 0)
         assert entered is stream and cuda.get_current_stream() == stream
         y = x * 2
         with cuda.Stream(non_blocking=True):

@@ -69,6 +69,14 @@ def test_an_array_over_memory_shares_it():
     turned = hd.ndarray((12, 10), float, memptr=pointer, strides=(8, 96))
     np.testing.assert_array_equal(hd.asnumpy(turned), np.arange(120.0).reshape(10, 12).T)
     fortran = hd.ndarray((12, 10), memptr=pointer, order="F")
+    # CuPy's order of arguments.
+    for again in (hd.ndarray((12, 10), float, pointer, (8, 96)), hd.ndarray((12, 10), float, pointer, None, "F")):
+        np.testing.assert_array_equal(hd.asnumpy(again), hd.asnumpy(turned))
+    assert not hd.ndarray((2, 3), float, None, None, "C").any()
+    with pytest.raises(ValueError, match="strides need a buffer"):
+        hd.ndarray((2, 3), float, None, (24, 8))
+    with pytest.raises(TypeError, match="offset"):
+        hd.ndarray((2, 3), float, pointer, (24, 8), None, "C")
     np.testing.assert_array_equal(hd.asnumpy(fortran), hd.asnumpy(turned))
     tail = hd.ndarray((20,), memptr=pointer + 800)
     tail += 1000

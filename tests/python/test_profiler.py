@@ -65,6 +65,19 @@ def test_time_range():
         second.__exit__()
 
 
+def test_nvtx():
+    nvtx = cuda.nvtx
+    with hd.profile() as profile:
+        nvtx.RangePush("outer")
+        nvtx.RangePushC("inner", 0xFF)
+        nvtx.Mark("mark")
+        nvtx.MarkC("other")
+        nvtx.RangePop()
+        nvtx.RangePop()
+    ranges = [event["name"] for event in profile.events() if event["phase"] == "range"]
+    assert sorted(ranges) == ["inner", "mark", "other", "outer"]
+
+
 def test_help():
     text = io.StringIO()
     with redirect_stdout(text):

@@ -49,7 +49,7 @@ linalg.tensordot, linalg.matrix_transpose = tensordot, matrix_transpose  # noqa:
 
 from heddle import cuda, distributed, profiler  # noqa: E402
 from heddle import _scipy as scipy  # noqa: E402
-from heddle.cuda import get_default_memory_pool, get_default_pinned_memory_pool  # noqa: E402
+from heddle.cuda import get_default_memory_pool, get_default_pinned_memory_pool, is_available  # noqa: E402
 sys.modules[__name__ + ".scipy"] = scipy
 sys.modules[__name__ + ".scipy.linalg"] = scipy.linalg
 
@@ -86,7 +86,7 @@ __all__ = [name for name in _heddle.__dict__ if not name.startswith("_")]
 __all__ += ["bool_", "byte", "cdouble", "csingle", "double", "float_", "half", "int_", "intc", "intp",
             "long", "longlong", "short", "single", "ubyte", "uint", "uintc", "uintp", "ulong",
             "ulonglong", "ushort"]
-__all__ += ["cuda", "distributed", "get_default_memory_pool", "get_default_pinned_memory_pool", "profiler"]
+__all__ += ["cuda", "distributed", "get_default_memory_pool", "get_default_pinned_memory_pool", "is_available", "profiler"]
 __all__ += ["False_", "True_", "e", "errstate", "euler_gamma", "exceptions", "get_array_module", "inf",
             "jit", "lib", "matmul_precision", "mgrid", "nan", "newaxis", "ogrid", "pi", "row_stack", "scipy"]
 __all__ += ["apply_over_axes", "array2string", "array_repr", "array_str", "asanyarray",

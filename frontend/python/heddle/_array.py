@@ -152,7 +152,15 @@ def _set_flat(self, value):
     flatiter(self)[:] = value
 
 
+def _to_dlpack(self):
+    """A DLPack capsule of the memory, for the next consumer: cupy.ndarray.toDlpack. Most libraries take
+    the Array itself."""
+    return self.__dlpack__()
+
+
 def install():
+    _to_dlpack.__name__, _to_dlpack.__qualname__ = "toDlpack", "Array.toDlpack"
+    _heddle.Array.toDlpack = _to_dlpack
     _heddle.Array.flat = property(flatiter, _set_flat, doc="The elements in C order: numpy.ndarray.flat.")
     _heddle.Array.flags = property(flagsobj, doc="Properties of the memory: numpy.ndarray.flags.")
     _heddle.Array.__class_getitem__ = classmethod(types.GenericAlias)  # for annotations

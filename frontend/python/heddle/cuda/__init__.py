@@ -8,8 +8,8 @@ Everything runs on the CPU, too, where work is done when a call returns. There, 
 unless the machine has a GPU, and Device() is the CPU.
 """
 
-from heddle.cuda import (device, memory, memory_hook, memory_hooks, nccl, pinned_memory, runtime,
-                         stream)
+from heddle.cuda import (device, memory, memory_hook, memory_hooks, nccl, nvtx, pinned_memory,
+                         runtime, stream)
 from heddle.cuda._allocators import (CFunctionAllocator, MemoryAsyncPool, MemoryPool,
                                      PythonFunctionAllocator, alloc, get_allocator,
                                      get_default_memory_pool, rmm_allocator, set_allocator,
@@ -40,6 +40,6 @@ __all__ = ["BaseMemory", "CFunctionAllocator", "Device", "Event", "ExternalStrea
            "benchmark", "device", "empty_like_pinned", "empty_pinned", "get_allocator",
            "get_current_stream", "get_default_memory_pool", "get_default_pinned_memory_pool",
            "get_device_id", "get_elapsed_time", "is_available", "malloc_async", "malloc_managed",
-           "memory", "memory_hook", "memory_hooks", "nccl", "pinned_memory", "profile",
+           "memory", "memory_hook", "memory_hooks", "nccl", "nvtx", "pinned_memory", "profile",
            "rmm_allocator", "runtime", "set_allocator", "set_pinned_memory_allocator", "stream",
            "using_allocator", "zeros_like_pinned", "zeros_pinned"]

@@ -136,8 +136,21 @@ class Stream(_StreamMethods):
 
     def __init__(self, null=False, non_blocking=False, ptds=False, priority=None):
         self._made = None
+        self._options = False, 0
         if not (null or ptds):
-            self._made = _cuda.Stream(not non_blocking, 0 if priority is None else priority)
+            self._options = bool(non_blocking), 0 if priority is None else operator.index(priority)
+            self._made = _cuda.Stream(not non_blocking, self._options[1])
+
+    @property
+    def is_non_blocking(self):
+        """Whether the stream was made non_blocking: its work is not ordered with the legacy default
+        stream's."""
+        return self._options[0]
+
+    @property
+    def priority(self):
+        """The priority that the stream was made with; smaller is more urgent."""
+        return self._options[1]
 
     @property
     def _native(self):
