@@ -1,5 +1,6 @@
 #include "frontend/sparse/systems.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -7,8 +8,11 @@
 
 #include "heddle/creation.h"
 #include "heddle/elementwise.h"
+#include "heddle/indexing.h"
 #include "heddle/linear_algebra.h"
+#include "heddle/rearranging.h"
 #include "heddle/reductions.h"
+#include "heddle/take.h"
 
 #include "frontend/array/access.h"
 #include "frontend/array/promote.h"
@@ -24,6 +28,30 @@ LinearOperator::Product product_of(const Csr& a) {
   const bool known = frontend::Trace::current() == nullptr;
   return [a, pieces = known ? pieces_of(a) : std::nullopt](const Array& x) {
     return pieces ? matmul(a, *pieces, x) : matmul(a, x);
+  };
+}
+
+using Adjoint = std::function<LinearOperator::Product()>;
+
+Adjoint adjoint_of(const Csr& a) {
+  return [a] {
+    Csr transposed = to_csr(transpose(a));
+    transposed.data = conj(transposed.data);
+    return product_of(transposed);
+  };
+}
+
+Adjoint adjoint_of(const Dia& a) {
+  return [a] {
+    const std::int64_t width = std::min(a.data.shape()[1], a.shape[1]);
+    const Array rows = arange(width) - a.offsets.astype(DType::i64)(_, newaxis);
+    const Array inside = (rows >= 0) & (rows < a.shape[0]);
+    const Array values = heddle::where(inside, conj(a.data(_, slice(width))), 0);
+    const Array places = heddle::where(inside, rows, 0);
+    return [=, columns = a.shape[1]](const Array& x) {
+      const Array made = sum(values * take(x, places), {0});
+      return width == columns ? made : pad(made, {{{0, columns - width}}});
+    };
   };
 }
 
@@ -51,18 +79,27 @@ DType floating(DType a, DType b) {
 }  // namespace
 
 LinearOperator::LinearOperator(const Csr& a)
-    : shape(a.shape), matvec(product_of(a)), dtype(a.data.dtype()) {}
+    : shape(a.shape), matvec(product_of(a)), dtype(a.data.dtype()), adjoint(adjoint_of(a)) {}
 
 LinearOperator::LinearOperator(const Dia& a)
-    : shape(a.shape), matvec([a](const Array& x) { return matmul(a, x); }), dtype(a.data.dtype()) {}
+    : shape(a.shape),
+      matvec([a](const Array& x) { return matmul(a, x); }),
+      dtype(a.data.dtype()),
+      adjoint(adjoint_of(a)) {}
 
 LinearOperator::LinearOperator(const Array& a)
     : shape(extents_of(a)),
       matvec([a](const Array& x) { return heddle::matmul(a, x); }),
-      dtype(a.dtype()) {}
+      dtype(a.dtype()),
+      adjoint([a] {
+        return [back = conj(a.T())](const Array& x) { return heddle::matmul(back, x); };
+      }) {}
 
-LinearOperator::LinearOperator(const Extents& extents, Product product, DType of)
-    : shape(extents), matvec(std::move(product)), dtype(of) {}
+LinearOperator::LinearOperator(const Extents& extents, Product product, DType of, Product rmatvec)
+    : shape(extents), matvec(std::move(product)), dtype(of), adjoint([back = std::move(rmatvec)] {
+        if (!back) throw ValueError("LinearOperator: the operator has no rmatvec");
+        return back;
+      }) {}
 
 System make_system(std::string_view name, const LinearOperator& a, const Operand& b,
                    const SolverOptions& options) {

@@ -41,6 +41,7 @@ struct Solver {
 
 const std::vector<Solver>& all() {
   static const std::vector<Solver> made{{"cg", solvers::cg, -1},
+                                        {"minres", solvers::minres, -1},
                                         {"cgs", solvers::cgs, 0.5},
                                         {"bicgstab", solvers::bicgstab, 0.5},
                                         {"gmres", solvers::gmres, 0.5}};
@@ -49,8 +50,8 @@ const std::vector<Solver>& all() {
 
 TEST_CASE("solvers reach the solution, in each dtype") {
   const std::vector<std::pair<std::size_t, DType>> cases{
-      {0, DType::f64},  {0, DType::c64}, {1, DType::f64}, {2, DType::f32},
-      {2, DType::c128}, {3, DType::f64}, {3, DType::c64}};
+      {0, DType::f64}, {0, DType::c64},  {1, DType::f64}, {1, DType::c128}, {2, DType::f64},
+      {3, DType::f32}, {3, DType::c128}, {4, DType::f64}, {4, DType::c64}};
   for (const auto& [which, dtype] : cases) {
     const Solver& solver = all()[which];
     CAPTURE(solver.name);
@@ -128,6 +129,112 @@ TEST_CASE("solvers refuse what does not fit") {
   }
   CHECK_THROWS_AS(solvers::LinearOperator(hd::ones({n})), ShapeError);
   CHECK_THROWS_AS(solvers::gmres(a, b, {.restart = 0}), ValueError);
+}
+
+TEST_CASE(
+    "minres solves indefinite and shifted systems, and tells of matrices that it cannot take") {
+  const Array i = hd::arange(n), sign = hd::where(i % 2 == 0, 1.0, -1.0);
+  const Array a = hd::diag(sign * (1.0 + i.astype(DType::f64))), b = right_side(DType::f64);
+  const solvers::Solution made = solvers::minres(a, b, {.rtol = 1e-12, .shift = 0.5});
+  CHECK(made.info.item<std::int64_t>() == 0);
+  CHECK(distance(made.x, hd::linalg::solve(a - 0.5 * hd::eye(n), b)) < 1e-9);
+  CHECK(solvers::minres(a, b, {.rtol = 1e-12, .maxiter = 3}).info.item<std::int64_t>() == 3);
+  const solvers::Solution refused = solvers::minres(a, b, {.M = -1.0 * hd::eye(n)});
+  CHECK(refused.info.item<std::int64_t>() == -11);
+}
+
+/// A matrix of 30 x 12, with elements on three diagonals, and a vector that it does not reach.
+Array tall(DType dtype) {
+  const Array i = hd::arange(30)(hd::_, hd::newaxis), j = hd::arange(12);
+  const Array off = i - 2 * j;
+  const Array made = hd::where(hd::abs(off) <= 1, 1.0 + (i + j).astype(DType::f64) / 10.0, 0.0);
+  return is_complex(dtype) ? made.astype(dtype) * std::complex<double>(1, 0.5) : made.astype(dtype);
+}
+
+TEST_CASE("least squares of sparse, dense and unknown matrices") {
+  for (const DType dtype : {DType::f64, DType::c128}) {
+    const Array a = tall(dtype), b = hd::sin(hd::arange(30).astype(DType::f64)).astype(dtype);
+    const Array back = hd::conj(a.T());
+    const Array wanted = hd::linalg::solve(hd::matmul(back, a), hd::matmul(back, b));
+    const solvers::LinearOperator unknown(
+        {30, 12}, [&](const Array& x) { return hd::matmul(a, x); }, dtype,
+        [&](const Array& x) { return hd::matmul(back, x); });
+    const std::vector<solvers::LinearOperator> forms{rows(a), sp::to_dia(sp::coo(a)), a, unknown};
+    for (std::size_t k = 0; k < (dtype == DType::f64 ? forms.size() : 2); ++k) {
+      CAPTURE(k);
+      const solvers::LsqrResult one = solvers::lsqr(forms[k], b, {.atol = 1e-12, .btol = 1e-12});
+      const solvers::LsmrResult two =
+          solvers::lsmr(forms[k], b, {.atol = 1e-12, .btol = 1e-12, .maxiter = 30});
+      CHECK(distance(one.x, wanted) < 1e-9);
+      CHECK(distance(two.x, wanted) < 1e-9);
+      CHECK(one.x.dtype() == dtype);
+      CHECK(one.istop.item<std::int64_t>() == 2);
+      CHECK(two.istop.item<std::int64_t>() == 2);
+      const double left = hd::sqrt(hd::sum(hd::real((b - hd::matmul(a, wanted)) *
+                                                    hd::conj(b - hd::matmul(a, wanted)))))
+                              .item<double>();
+      CHECK(one.r1norm.item<double>() == doctest::Approx(left));
+      CHECK(two.normr.item<double>() == doctest::Approx(left));
+    }
+  }
+}
+
+TEST_CASE("damped least squares, first values, few steps and bad input") {
+  const Array a = tall(DType::f64), b = hd::sin(hd::arange(30).astype(DType::f64));
+  const Array squares = hd::matmul(a.T(), a) + 0.25 * hd::eye(12);
+  const Array wanted = hd::linalg::solve(squares, hd::matmul(a.T(), b));
+  const auto solve = hd::jit([](const sp::Csr& matrix, const Array& right) {
+    return solvers::lsqr(matrix, right,
+                         {.damp = 0.5, .atol = 1e-12, .btol = 1e-12, .calc_var = true});
+  });
+  const solvers::LsqrResult made = solve(rows(a), b);
+  CHECK(distance(made.x, wanted) < 1e-9);
+  CHECK(hd::min(made.var).item<double>() > 0);
+  CHECK(distance(solvers::lsmr(a, b, {.damp = 0.5, .atol = 1e-12, .btol = 1e-12}).x, wanted) <
+        1e-9);
+  const Array x0 = hd::ones({12});
+  CHECK(distance(solvers::lsmr(a, hd::matmul(a, x0), {.x0 = x0}).x, x0) == 0);
+  CHECK(distance(solvers::lsqr(a, hd::zeros({30})).x, hd::zeros({12})) == 0);
+  const solvers::LsqrResult few = solvers::lsqr(a, b, {.atol = 0, .btol = 0, .maxiter = 3});
+  CHECK(few.istop.item<std::int64_t>() == 7);
+  CHECK(few.itn.item<std::int64_t>() == 3);
+  CHECK_THROWS_AS(solvers::lsqr(a, hd::ones({12})), ShapeError);
+  CHECK_THROWS_AS(solvers::lsmr(a, b, {.x0 = hd::ones({30})}), ShapeError);
+  const solvers::LinearOperator one_way({30, 12}, [&](const Array& x) { return hd::matmul(a, x); });
+  CHECK_THROWS_AS(solvers::lsmr(one_way, b), ValueError);
+}
+
+/// exp(t a) by Taylor's series, for a small t a.
+Array exponential(const Array& a, double t) {
+  Array term = hd::eye(n, n, 0, a.dtype()), total = term;
+  for (int k = 1; k < 40; ++k) {
+    term = hd::matmul(term, a) * (t / k);
+    total = total + term;
+    total.eval();
+  }
+  return total;
+}
+
+TEST_CASE("the exponential of a matrix times vectors and matrices") {
+  for (const DType dtype : {DType::f64, DType::c128}) {
+    const Array a = dense(0.5, dtype) * 0.25, b = right_side(dtype);
+    const Array both = hd::stack({b, 2.0 * b}, 1);
+    CHECK(distance(solvers::expm_multiply(rows(a), b), hd::matmul(exponential(a, 1), b)) < 1e-12);
+    CHECK(distance(solvers::expm_multiply(rows(a), both, -2),
+                   hd::matmul(exponential(a, -2), both)) < 1e-12);
+  }
+  const Array a = dense(0.5, DType::f64) * 0.25, b = right_side(DType::f64);
+  const Array made = solvers::expm_multiply(rows(a), b, solvers::Times{0.5, 1.5, 3});
+  CHECK(made.shape() == hd::Shape{3, n});
+  for (int k = 0; k < 3; ++k) {
+    CHECK(distance(made(k), hd::matmul(exponential(a, 0.5 + 0.5 * k), b)) < 1e-12);
+  }
+  const Array open = solvers::expm_multiply(
+      rows(a), b, solvers::Times{.start = 0, .stop = 1, .num = 2, .endpoint = false});
+  CHECK(distance(open(1), hd::matmul(exponential(a, 0.5), b)) < 1e-12);
+  CHECK_THROWS_AS(solvers::expm_multiply(rows(a), b, solvers::Times{0, 1, 0}), ValueError);
+  CHECK_THROWS_AS(solvers::expm_multiply(rows(a), hd::ones({n + 1})), ShapeError);
+  CHECK_THROWS_AS(solvers::expm_multiply(rows(tall(DType::f64)), hd::ones({12})), ShapeError);
 }
 
 }  // namespace
