@@ -66,11 +66,15 @@ void bind_errors(nb::module_& module) {
       make_class(module, "IndexError", "An index, slice or axis out of range.", PyExc_IndexError);
   classes.value =
       make_class(module, "ValueError", "An argument with an invalid value.", PyExc_ValueError);
-  classes.axis = derive(module, "AxisError", "An axis out of range: numpy.exceptions.AxisError.",
-                        nb::make_tuple(nb::handle(classes.index), nb::handle(classes.value)));
+  // Programs catch NumPy's classes.
+  const nb::object axis = nb::module_::import_("numpy.exceptions").attr("AxisError");
+  classes.axis = derive(module, "AxisError", "An axis out of range: a numpy.exceptions.AxisError.",
+                        nb::make_tuple(nb::handle(classes.value), nb::handle(classes.index), axis));
+  const nb::object linalg = nb::module_::import_("numpy.linalg").attr("LinAlgError");
   classes.linalg = make_class(module, "LinAlgError",
-                              "A matrix for which the factorisation or solution does not exist.",
-                              PyExc_ValueError);
+                              "A matrix for which the factorisation or solution does not exist: a "
+                              "numpy.linalg.LinAlgError.",
+                              linalg.ptr());
   classes.trace =
       make_class(module, "TraceError", "A value was read inside a trace.", PyExc_RuntimeError);
   classes.device = make_class(module, "DeviceError",

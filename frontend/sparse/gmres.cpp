@@ -13,11 +13,11 @@
 #include "frontend/graph/record.h"
 #include "frontend/sparse/systems.h"
 
-// Generalised minimal residuals, as in heddle/sparse/linalg/_gmres.py. A cycle keeps, for each of
-// its steps, a basis vector v and a direction p in which the solution moves. `turn` is the product
-// of all rotations so far; a column of the Hessenberg matrix is turned by one small product. The
-// column of the triangular factor says how p follows from v and the directions before, so the
-// solution is there after each step.
+// Generalised minimal residuals, as in heddle/sparse/linalg/_minimal_residuals.py. A cycle keeps,
+// for each of its steps, a basis vector v and a direction p in which the solution moves. `turn` is
+// the product of all rotations so far; a column of the Hessenberg matrix is turned by one small
+// product. The column of the triangular factor says how p follows from v and the directions before,
+// so the solution is there after each step.
 
 namespace heddle::sparse::linalg {
 
@@ -102,7 +102,9 @@ class Gmres {
     Array column =
         first + second + where(rows_ == next, after, zeros_like(after)).astype(system_.dtype);
     column = matmul(state.turn, column);
-    const auto [c, s, pivot] = rotation(at(column, k), real(at(column, next)));
+    const auto [c, s, found] = rotation(at(column, k), real(at(column, next)));
+    // A product that depends on those before moves nothing.
+    const Array pivot = where(abs(found) <= eps_ * before, 0, found);
     const Array row = at(state.turn, k), below = at(state.turn, next);
     made.turn =
         with_row(with_row(state.turn, k, c * row + s * below), next, c * below - conj(s) * row);

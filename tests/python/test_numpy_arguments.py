@@ -17,7 +17,7 @@ def test_axis_errors_are_both_kinds():
                  lambda: hd.sort(x, axis=-3), lambda: hd.take(x, [0], axis=2), lambda: x.mean(axis=7),
                  lambda: hd.concatenate([x, x], 2), lambda: hd.cumsum(x, 2), lambda: hd.size(x, 2),
                  lambda: hd.diff(x, axis=2), lambda: hd.roll(x, 1, 2), lambda: hd.argmax(x, 2)):
-        for kind in (hd.AxisError, hd.IndexError, hd.ValueError, IndexError, ValueError):
+        for kind in (hd.AxisError, hd.IndexError, hd.ValueError, IndexError, ValueError, np.exceptions.AxisError):
             with pytest.raises(kind, match="axis"):
                 call()
     with pytest.raises(IndexError) as raised:

@@ -305,3 +305,15 @@ def test_broadcast_while_memory_is_shared():
     for other in (1.0, [[1], [2]], hd.zeros((2, 1), device="cpu")):
         assert hd.broadcast(x, other).shape == np.broadcast(shared, np.asarray(other)).shape
         assert hd.broadcast_arrays(x, other)[0].tolist() == np.broadcast_arrays(shared, np.asarray(other))[0].tolist()
+
+
+def test_numpys_exceptions():
+    for make in (lambda: hd.linalg.cholesky(-hd.eye(2)).eval(), lambda: hd.linalg.inv(hd.zeros((2, 2))).eval()):
+        with pytest.raises(np.linalg.LinAlgError) as caught:
+            make()
+        assert isinstance(caught.value, hd.linalg.LinAlgError)
+    assert str(hd.AxisError("axis 3")) == "axis 3"
+    for name in ("ComplexWarning", "RankWarning", "VisibleDeprecationWarning"):
+        assert getattr(hd.exceptions, name) is getattr(np.exceptions, name)
+    with pytest.raises(AttributeError):
+        hd.exceptions.NoSuchError
