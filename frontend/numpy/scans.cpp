@@ -201,6 +201,10 @@ Array unwrap(const Operand& x, std::optional<double> discont, std::int64_t axis,
       static_cast<std::size_t>(frontend::axis_of("unwrap", axis, frontend::rank_of(node), site));
   const Operand* const both[] = {&x, &period};
   const DType dtype = frontend::common_dtype(both);
+  if (is_complex(dtype)) {
+    throw DTypeError(frontend::at(
+        fmt::format("unwrap({}): angles are real; use angle", frontend::describe(*node)), site));
+  }
   const NodeRef start = cast_to(node, dtype, site);
   const Dim extent = node->shape[along];
   if (extent == Dim(0)) return Access::make(start);

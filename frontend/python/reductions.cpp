@@ -112,10 +112,12 @@ void bind_plain(Functions& functions) {
       [](const Arguments& a) {
         return reduce_segments(a.text(0), a.operand(1), a.array(2), a.array(3), a.integer(4));
       });
+  functions.cast_outs(false);  // NumPy's ptp ends with a subtract
   functions.def(
       named("ptp", peak_to_peak),
       text("The greatest minus the smallest element over axes: numpy.ptp.", "hd.ptp(x, axis=0)"),
       [](const Arguments& a) { return ptp(a.operand(0), a.reduced_axes(1), a.flag(3)); });
+  functions.cast_outs(true);
   functions.def_with_method(
       named("any", logical),
       text("True if any element is not 0, as bool: numpy.any.", "hd.any(x > 0)"),

@@ -244,6 +244,20 @@ def test_rules_for_bins_of_booleans(rule):
     np.testing.assert_allclose(hd.asnumpy(edges), wanted[1])
 
 
+def test_ptp_stores_no_fractions_in_integers():
+    for dtype, kind in (("float32", "int32"), ("int64", "bool"), ("int64", "float64"), ("int64", "int8")):
+        x, allowed = np.arange(12).reshape(3, 4).astype(dtype), np.can_cast(dtype, kind, "same_kind")
+        out = hd.zeros(4, dtype=kind)
+        if allowed:
+            assert hd.ptp(hd.asarray(x), axis=0, out=out) is out
+            check(out, np.ptp(x, axis=0, out=np.zeros(4, kind)))
+        else:
+            with pytest.raises(TypeError, match="cannot be stored"):
+                hd.ptp(hd.asarray(x), axis=0, out=out)
+            with pytest.raises(TypeError):
+                np.ptp(x, axis=0, out=np.zeros(4, kind))
+
+
 def test_argsort_of_0d():
     for axis in (-1, None):
         check(hd.argsort(hd.asarray(3.0), axis=axis), np.argsort(np.asarray(3.0), axis=axis))
