@@ -224,3 +224,18 @@ def test_scipy_is_not_imported():
     code = ("import sys, heddle as hd; a = hd.sparse.csr_array(hd.eye(3)); a @ hd.ones(3); "
             "sys.exit('scipy' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("form", FORMATS + ["bsr"])
+def test_nonzero_is_by_rows(form):
+    dense = numbers((4, 6))
+    ours, theirs = (getattr(module, form + "_array")(dense).nonzero() for module in (sparse, scipy_sparse))
+    for found, wanted in zip(ours, theirs, strict=True):
+        assert found.dtype.name == wanted.dtype.name
+        np.testing.assert_array_equal(hd.asnumpy(found), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "uint32", "int64", "float32", "complex64"])
+def test_asfptype(dtype):
+    dense = np.eye(3).astype(dtype)
+    assert sparse.csr_matrix(dense).asfptype().dtype.name == scipy_sparse.csr_matrix(dense).asfptype().dtype.name

@@ -48,7 +48,7 @@ class Elementwise:
     def nonzero(self):
         """The rows and the columns of the elements that are not 0, as int32 (int64 for large
         matrices). Evaluates, and waits for their number."""
-        one = (self.tocsr() if self.format == "csc" else self).tocoo(copy=False)
+        one = (self.tocsr() if self.format in ("csc", "dia") else self).tocoo(copy=False)
         kept = one.data != 0
         return one.row[kept], one.col[kept]
 

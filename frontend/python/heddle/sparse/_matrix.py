@@ -48,8 +48,8 @@ class MatrixMethods:
         return self._with_data(hd.ones_like(self.data, dtype=hd.int64))._counts(axis)
 
     def asfptype(self):
-        """The matrix with a floating dtype."""
-        return self if self.dtype.kind in "fc" else self.astype(hd.float64)
+        """The matrix with a floating dtype: float32 if it holds all values of the dtype, else float64."""
+        return self if self.dtype.kind in "fc" else self.astype(hd.result_type(self.dtype, hd.float32))
 
     def get_shape(self):
         return self.shape
