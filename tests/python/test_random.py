@@ -252,3 +252,29 @@ def test_choice_and_permutation_take_numpys_arrays():
     assert sorted(generator.permutation(values).tolist()) == [5, 6, 7]
     assert set(generator.choice(values, 20).tolist()) <= {5, 6, 7}
     assert sorted(generator.permutation(np.int64(3)).tolist()) == [0, 1, 2]
+
+
+def test_integers_of_older_names():
+    state = hd.random.RandomState(1)
+    x = hd.asnumpy(state.random_integers(3, 5, 1000))
+    assert set(x.tolist()) == {3, 4, 5} and x.dtype == np.int64
+    assert set(hd.asnumpy(hd.random.random_integers(2, size=100)).tolist()) == {1, 2}
+    x = hd.asnumpy(state.tomaxint((50, 20)))
+    assert x.shape == (50, 20) and x.min() >= 0 and x.max() > 2**61
+    np.testing.assert_allclose(x.astype(float).mean() / 2**63, 0.5, atol=0.05)
+
+
+def test_the_modules_state():
+    before = hd.random.get_random_state()
+    try:
+        hd.random.set_random_state(hd.random.RandomState(5))
+        first = hd.random.rand(4)
+        np.testing.assert_array_equal(hd.asnumpy(first), hd.asnumpy(hd.random.RandomState(5).rand(4)))
+        hd.random.reset_states()
+        assert hd.random.get_random_state() is not before
+        assert (hd.random.rand(4) != first).all()
+        with pytest.raises(TypeError, match="RandomState"):
+            hd.random.set_random_state(3)
+    finally:
+        hd.random.set_random_state(before)
+    assert hd.random.get_random_state() is before

@@ -60,6 +60,15 @@ class RandomState:
         """Random integers in [low, high), or in [0, low) without high: numpy.random.randint."""
         return self._generator.integers(low, high, size, dtype)
 
+    def random_integers(self, low, high=None, size=None):
+        """Random integers in [low, high], or in [1, low] without high: numpy.random.random_integers."""
+        low, high = (1, low) if high is None else (low, high)
+        return self._generator.integers(low, high, size, endpoint=True)
+
+    def tomaxint(self, size=None):
+        """Random int64 that are not negative: numpy.random.RandomState.tomaxint."""
+        return self._generator.integers(0, 2**63 - 1, size, endpoint=True)
+
     def random_sample(self, size=None):
         """Samples from the uniform distribution on [0, 1): numpy.random.random_sample."""
         return self._generator.random(size)
@@ -84,6 +93,26 @@ class RandomState:
 _state = RandomState()
 
 
+def get_random_state():
+    """The state that the module's functions use: cupy.random.get_random_state."""
+    return _state
+
+
+def set_random_state(rs):
+    """Makes the module's functions use a RandomState: cupy.random.set_random_state. Raises TypeError
+    for another object."""
+    global _state
+    if not isinstance(rs, RandomState):
+        raise TypeError(f"set_random_state: takes a RandomState, not {type(rs).__name__}")
+    _state = rs
+
+
+def reset_states():
+    """Restarts the module's functions with a seed of the operating system:
+    cupy.random.reset_states."""
+    set_random_state(RandomState())
+
+
 def _function(name):
     """The module-level function that calls a method of the global state."""
     def call(*args, **kwargs):
@@ -103,5 +132,9 @@ def install(module):
     """Adds the functions to heddle.random."""
     module.RandomState = RandomState
     RandomState.__module__ = "heddle.random"
-    for name in ("seed get_state set_state rand randn randint random_sample random ranf sample choice".split() + _SAME):
+    for name in ("seed get_state set_state rand randn randint random_integers random_sample random ranf sample "
+                 "choice".split() + _SAME):
         setattr(module, name, _function(name))
+    for function in (get_random_state, reset_states, set_random_state):
+        function.__module__ = "heddle.random"
+        setattr(module, function.__name__, function)
