@@ -2,6 +2,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <string_view>
 #include <typeinfo>
 
 #include "heddle/axis_error.h"
@@ -16,8 +17,8 @@ namespace {
 
 /// The Python class of each C++ exception, in the order of heddle/error.h.
 struct Classes {
-  PyObject *base, *shape, *dtype, *index, *axis, *value, *linalg, *trace, *device, *communication,
-      *memory, *compile, *file, *trust, *parse, *internal;
+  PyObject *base, *shape, *dtype, *index, *axis, *value, *linalg, *linalg_shape, *trace, *device,
+      *communication, *memory, *compile, *file, *trust, *parse, *internal;
 } classes;
 
 PyObject* derive(nb::module_& module, const char* name, const char* documentation,
@@ -39,6 +40,11 @@ PyObject* make_class(nb::module_& module, const char* name, const char* document
 }
 
 void set(PyObject* type, const std::exception& error) { PyErr_SetString(type, error.what()); }
+
+/// Whether a function of linalg threw: messages begin with the function's name.
+bool is_of_linalg(const std::exception& error) {
+  return std::string_view(error.what()).starts_with("linalg.");
+}
 
 /// Sets the exception raised by a signal handler as Python's current error.
 void restore(const std::exception_ptr& cause) {
@@ -75,6 +81,10 @@ void bind_errors(nb::module_& module) {
                               "A matrix for which the factorisation or solution does not exist: a "
                               "numpy.linalg.LinAlgError.",
                               linalg.ptr());
+  classes.linalg_shape =
+      derive(module, "LinAlgShapeError",
+             "Shapes that a function of linalg does not take, for which NumPy raises LinAlgError.",
+             nb::make_tuple(nb::handle(classes.shape), nb::handle(classes.linalg)));
   classes.trace =
       make_class(module, "TraceError", "A value was read inside a trace.", PyExc_RuntimeError);
   classes.device = make_class(module, "DeviceError",
@@ -132,7 +142,7 @@ void set_python_error() noexcept {
   } catch (const PythonCallError& error) {
     restore(error.cause);
   } catch (const ShapeError& error) {
-    set(classes.shape, error);
+    set(is_of_linalg(error) ? classes.linalg_shape : classes.shape, error);
   } catch (const DTypeError& error) {
     set(classes.dtype, error);
   } catch (const AxisError& error) {

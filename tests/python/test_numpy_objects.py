@@ -312,6 +312,13 @@ def test_numpys_exceptions():
         with pytest.raises(np.linalg.LinAlgError) as caught:
             make()
         assert isinstance(caught.value, hd.linalg.LinAlgError)
+    wide = np.ones((2, 3))
+    for name, arguments in {"inv": [wide], "det": [wide], "eigvalsh": [wide], "cholesky": [wide], "matrix_power": [wide, 2],
+                            "solve": [wide, np.ones(2)], "qr": [wide[0]], "svd": [wide[0]], "pinv": [wide[0]]}.items():
+        for module in (np, hd):
+            with pytest.raises(np.linalg.LinAlgError) as caught:
+                getattr(module.linalg, name)(*arguments)
+        assert isinstance(caught.value, hd.exceptions.ShapeError), name
     assert str(hd.AxisError("axis 3")) == "axis 3"
     for name in ("ComplexWarning", "RankWarning", "VisibleDeprecationWarning"):
         assert getattr(hd.exceptions, name) is getattr(np.exceptions, name)

@@ -2,11 +2,11 @@
 numpy.linalg.LinAlgError. The categories of NumPy's warnings are here, too."""
 
 from heddle._heddle import (AxisError, CompileError, DeviceError, DTypeError, Error, FileError,
-                            IndexError, InternalError, LinAlgError, OutOfMemory, ParseError, ShapeError,
-                            TraceError, ValueError)
+                            IndexError, InternalError, LinAlgError, LinAlgShapeError, OutOfMemory, ParseError,
+                            ShapeError, TraceError, ValueError)
 
 __all__ = ["AxisError", "CompileError", "DTypeError", "DeviceError", "Error", "FileError", "IndexError",
-           "InternalError", "LinAlgError", "OutOfMemory", "ParseError", "ShapeError", "TraceError",
+           "InternalError", "LinAlgError", "LinAlgShapeError", "OutOfMemory", "ParseError", "ShapeError", "TraceError",
            "ValueError"]
 
 _NUMPYS = ("ComplexWarning", "DTypePromotionError", "ModuleDeprecationWarning", "RankWarning", "TooHardError",
