@@ -158,3 +158,11 @@ def test_transforms():
 def test_convolution_matrices(mode, n):
     a, v = random(5), random(n, seed=1)
     same(linalg.convolution_matrix(hd.array(a), n, mode) @ hd.array(v), np.convolve(a, v, mode))
+
+
+def test_bandwidth():
+    theirs = pytest.importorskip("scipy.linalg")
+    for a in (np.tril(np.ones((4, 5)), 1), np.zeros((3, 3)), np.zeros((0, 3)), np.eye(3, 6, 4), np.eye(4, 2, -3) * 1j):
+        assert hd.scipy.linalg.bandwidth(hd.asarray(a)) == theirs.bandwidth(a)
+    with pytest.raises(ValueError, match="matrix"):
+        hd.scipy.linalg.bandwidth(hd.ones(3))

@@ -134,3 +134,21 @@ def test_formats_that_are_missing_say_what_to_do():
     with pytest.raises(AttributeError, match=r"x.get\(\).todok\(\)"):
         sparse.eye_array(3).todok()
     assert not hasattr(sparse.eye_array(3), "tolil") and not hasattr(sparse, "dok_array")
+
+
+def test_axes_in_another_order():
+    dense = numbers((3, 5))
+    matrix, theirs = sparse.csr_array(dense), scipy_sparse.csr_array(dense)
+    for axes in (None, (1, 0), (0, 1), (-1, 0)):
+        same(sparse.permute_dims(matrix, axes), scipy_sparse.permute_dims(theirs, axes).tocoo())
+    same(sparse.swapaxes(matrix, 0, -1), scipy_sparse.swapaxes(theirs, 0, -1))
+    np.testing.assert_array_equal(hd.asnumpy(sparse.matrix_transpose(matrix).toarray()), dense.T)
+    for bad in (lambda: sparse.permute_dims(matrix, (0, 0)), lambda: sparse.permute_dims(matrix, (0, 2)),
+                lambda: sparse.swapaxes(matrix, 0, 2), lambda: sparse.matrix_transpose(sparse.coo_array([1.0, 2]))):
+        with pytest.raises(ValueError):
+            bad()
+
+
+def test_categories_of_warnings_are_scipys():
+    for name in ("SparseWarning", "SparseEfficiencyWarning"):
+        assert getattr(sparse, name) is getattr(scipy_sparse, name)

@@ -9,7 +9,7 @@ from heddle import _heddle, _special_matrices
 from heddle._heddle import LinAlgError
 from heddle._special_matrices import *  # noqa: F401,F403
 
-__all__ = ["LinAlgError", "cho_factor", "cho_solve", "det", "expm", "inv", "lu", "lu_factor", "lu_solve",
+__all__ = ["LinAlgError", "bandwidth", "cho_factor", "cho_solve", "det", "expm", "inv", "lu", "lu_factor", "lu_solve",
            "solve_triangular", *_special_matrices.__all__]
 
 det = _heddle.linalg.det
@@ -47,6 +47,22 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False
     if p_indices:
         return places, lower, upper
     return _rows_of_identity(places, m, _real_dtype(packed.dtype)), lower, upper
+
+
+def bandwidth(a):
+    """The greatest distances of elements that are not 0 below and above the diagonal of a matrix, as two
+    integers: scipy.linalg.bandwidth. Evaluates and waits. Raises ShapeError unless a has two axes.
+
+    Example: below, above = hd.scipy.linalg.bandwidth(a)
+    """
+    a = _heddle.asarray(a)
+    if a.ndim != 2:
+        raise _heddle.ShapeError(f"bandwidth: takes a matrix, not an array of {a.ndim} axes")
+    distance = _heddle.arange(a.shape[1]) - _heddle.arange(a.shape[0])[:, None]
+    distance = _heddle.where(a != 0, distance, 0)
+    ends = (f(distance, initial=0) for f in (_heddle.min, _heddle.max))
+    below, above = (int(each) for each in ends)
+    return -below, above
 
 
 def _as_columns(b, square):

@@ -12,8 +12,9 @@ from heddle.sparse._base import (issparse, isspmatrix, isspmatrix_bsr, isspmatri
 from heddle.sparse._bsr import bsr_array, bsr_matrix
 from heddle.sparse._compressed import csc_array, csc_matrix, csr_array, csr_matrix
 from heddle.sparse._construct import (block_array, block_diag, bmat, diags, diags_array, eye, eye_array,
-                                      find, hstack, identity, kron, kronsum, rand, random,
-                                      random_array, spdiags, tril, triu, vstack)
+                                      find, hstack, identity, kron, kronsum, matrix_transpose,
+                                      permute_dims, rand, random, random_array, spdiags, swapaxes,
+                                      tril, triu, vstack)
 from heddle.sparse._coo import coo_array, coo_matrix
 from heddle.sparse._dia import dia_array, dia_matrix
 from heddle.sparse._files import load_npz, save_npz
@@ -23,7 +24,15 @@ segment_sum = _heddle._sparse.segment_sum
 _CHANGED_BY_ELEMENT = ("lil_array", "lil_matrix", "dok_array", "dok_matrix")
 
 
+# Categories of warnings that SciPy's users filter; SciPy is not imported without need.
+_WARNINGS = ("SparseEfficiencyWarning", "SparseWarning")
+
+
 def __getattr__(name):
+    if name in _WARNINGS:
+        import scipy.sparse
+
+        return getattr(scipy.sparse, name)
     if name in _CHANGED_BY_ELEMENT:
         raise AttributeError(
             f"hd.sparse has no {name}, whose elements are set one by one: make it with scipy.sparse.{name} "
@@ -35,5 +44,6 @@ __all__ = ["block_array", "block_diag", "bmat", "bsr_array", "bsr_matrix", "coo_
            "csc_array", "csc_matrix", "csgraph", "csr_array", "csr_matrix", "dia_array", "dia_matrix",
            "diags", "diags_array", "eye", "eye_array", "find", "hstack", "identity", "issparse",
            "isspmatrix", "isspmatrix_bsr", "isspmatrix_coo", "isspmatrix_csc", "isspmatrix_csr",
-           "isspmatrix_dia", "kron", "kronsum", "linalg", "load_npz", "rand", "random", "random_array",
-           "save_npz", "segment_sum", "sparray", "spdiags", "spmatrix", "tril", "triu", "vstack"]
+           "isspmatrix_dia", "kron", "kronsum", "linalg", "load_npz", "matrix_transpose", "permute_dims",
+           "rand", "random", "random_array", "save_npz", "segment_sum", "sparray", "spdiags", "spmatrix",
+           "swapaxes", "tril", "triu", "vstack"]

@@ -242,6 +242,46 @@ def _part(A, format, keep):
     return made.asformat(format)
 
 
+def permute_dims(A, axes=None, copy=False):
+    """A with its axes in another order, in COO: scipy.sparse.permute_dims; by default reversed. Raises
+    ValueError unless `axes` names each axis once.
+
+    >>> hd.sparse.permute_dims(hd.sparse.eye_array(2, 3)).shape
+    """
+    A = as_sparse(A).tocoo()
+    order = tuple(range(A.ndim))[::-1] if axes is None else tuple(map(operator.index, axes))
+    if any(not -A.ndim <= each < A.ndim for each in order):
+        raise ValueError(f"permute_dims: axes {order} are out of bounds for {A.ndim} axes")
+    order = tuple(each % A.ndim for each in order)
+    if sorted(order) != list(range(A.ndim)):
+        raise ValueError(f"permute_dims: axes {order} do not name each of {A.ndim} axes once")
+    made = A if order == tuple(range(A.ndim)) else A.transpose()
+    return made.copy() if copy else made
+
+
+def swapaxes(A, axis1, axis2):
+    """A with two axes exchanged, in COO: scipy.sparse.swapaxes. Raises ValueError for other axes.
+
+    >>> hd.sparse.swapaxes(hd.sparse.eye_array(2, 3), 0, 1).shape
+    """
+    order = list(range(as_sparse(A).ndim))
+    if any(not -len(order) <= each < len(order) for each in (axis1, axis2)):
+        raise ValueError(f"swapaxes: axes {axis1} and {axis2} are out of bounds for {len(order)} axes")
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return permute_dims(A, order)
+
+
+def matrix_transpose(A):
+    """The transpose of a matrix: cupyx.scipy.sparse.matrix_transpose. Raises ValueError for a vector.
+
+    >>> hd.sparse.matrix_transpose(hd.sparse.eye_array(2, 3)).shape
+    """
+    A = as_sparse(A)
+    if A.ndim != 2:
+        raise ValueError(f"matrix_transpose: A must have two axes, not {A.ndim}")
+    return A.transpose()
+
+
 def tril(A, k=0, format=None):
     """The elements on and below the k-th diagonal, in COO: scipy.sparse.tril. Evaluates, and waits for
     their number."""
