@@ -133,7 +133,13 @@ std::optional<ir::ElementBits> known_element(const NodeRef& node, std::vector<st
 bool read_single_element(const Array& array, const char* what, const Site& where, void* out) {
   if (Trace::current() != nullptr) return false;
   const NodeRef node = Access::node(array, SourceLocation());
-  if (!node->is_number() && (node->evaluated() || !has_one_element(node->shape))) return false;
+  if (node->is_number()) {
+    require_waiting(what, where);
+    raise_failures(node);
+    std::memcpy(out, node->bits.bytes(), size_of(node->dtype));
+    return true;
+  }
+  if (node->evaluated() || !has_one_element(node->shape)) return false;
   const Found found = find_element(node, std::vector<std::int64_t>(node->shape.size(), 0));
   if (!found.node) return false;
   require_waiting(what, where);

@@ -160,7 +160,8 @@ std::optional<ElementIndex> element_index(const ArrayObject& array, nb::handle k
 
 std::optional<Array> read_element(const ArrayObject& array, const ElementIndex& index) {
   const NodeRef node = value_at_hand(array.base());
-  if (!node) return read_source(array, index);
+  if (!node) [[unlikely]]
+    return read_source(array, index);
   const auto position = position_of(array, index);
   if (!position) return std::nullopt;
   ir::ElementBits bits;
