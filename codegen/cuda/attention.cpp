@@ -1,9 +1,9 @@
+#include "passes/plan/attention.h"
+
 #include <numbers>
 
 #include "codegen/cuda/printer.h"
 #include "ir/types/constant.h"
-#include "passes/plan/analyze.h"
-#include "passes/plan/launch.h"
 
 namespace heddle::codegen {
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "ir/types/capabilities.h"
+#include "passes/plan/attention.h"
 #include "passes/plan/launch.h"
 #include "passes/plan/walk.h"
 
@@ -202,15 +203,7 @@ int index_bits(const KernelPlan& plan) {
   };
   for_each_index(plan, look_at);
   if (plan.attention) {
-    const AttentionKernel& attention = *plan.attention;
-    const auto look_at_rows = [&](const BatchOfRows& rows, const Loop& loop) {
-      look_at(
-          plan.space->add(rows.start, plan.space->scale(plan.space->loop(loop.atom), rows.stride)));
-    };
-    for (const BatchOfRows* const rows : {&attention.queries, &attention.result})
-      look_at_rows(*rows, plan.outer.back());
-    for (const BatchOfRows* const rows : {&attention.keys, &attention.values})
-      look_at_rows(*rows, plan.inner.back());
+    for (const Index& address : row_addresses(plan)) look_at(address);
   }
   return result ? 32 : 64;
 }

@@ -1,7 +1,6 @@
 #include "passes/plan/launch.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <set>
 
@@ -9,6 +8,7 @@
 #include "ir/types/constant.h"
 #include "ir/types/scalar.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/attention.h"
 
 namespace heddle::passes {
 
@@ -227,23 +227,6 @@ CombineOrder order_of(const Reduction& reduction) {
   return reduction.along_columns ? CombineOrder::columns : CombineOrder::rows;
 }
 
-namespace {
-
-std::array<const BatchOfRows*, 4> rows_of(const AttentionKernel& attention) {
-  return {&attention.queries, &attention.keys, &attention.values, &attention.result};
-}
-
-/// As AttentionMemory in codegen/device/attention.h, which aligns it to 1024 bytes.
-std::uint32_t attention_bytes(const AttentionKernel& attention) {
-  constexpr std::int64_t chunk_columns = 64, chunk_bytes = 128 * 128, gate = 8, alignment = 1024;
-  const std::int64_t depth = (attention.depth + chunk_columns - 1) / chunk_columns;
-  const std::int64_t width = (attention.width + chunk_columns - 1) / chunk_columns;
-  return static_cast<std::uint32_t>((depth + attention.stages * (depth + width)) * chunk_bytes +
-                                    gate * (1 + 4 * attention.stages) + alignment);
-}
-
-}  // namespace
-
 std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   Symbols symbols(*plan.space);
   for (const Loop& loop : plan.outer) symbols.add(loop.extent);
@@ -258,10 +241,7 @@ std::vector<ir::SymbolId> kernel_symbols(const KernelPlan& plan) {
   if (plan.attention) {
     symbols.add(plan.attention->rows);
     symbols.add(plan.attention->columns);
-    for (const BatchOfRows* const one : rows_of(*plan.attention)) {
-      symbols.add(one->start);
-      symbols.add(one->stride);
-    }
+    for (const Index& address : row_addresses(plan)) symbols.add(address);
     for (const std::optional<Index>& bound : {plan.attention->begin, plan.attention->end}) {
       if (bound) symbols.add(*bound);
     }

@@ -66,8 +66,6 @@ struct LookBackBytes {
   std::int64_t flags_per_block{};  ///< a ticket, and a flag for each tree node and reduction
 };
 LookBackBytes look_back_bytes(const KernelPlan& plan);
-/// The queries of a block of an attention kernel.
-inline constexpr int attention_block_rows = 128;
 /// Blocks, threads and shared memory of a launch; parameters stay empty.
 KernelStep launch_shape(const KernelPlan& plan, const ir::Target& target);
 

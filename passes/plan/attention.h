@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "passes/plan/kernel_plan.h"
+
+namespace heddle::passes {
+
+/// The queries of a block of an attention kernel.
+inline constexpr int attention_block_rows = 128;
+
+/// Queries, keys, values and result.
+std::array<const BatchOfRows*, 4> rows_of(const AttentionKernel& attention);
+/// The addresses of the elements of column 0, over the plan's loops, in that order.
+std::vector<Index> row_addresses(const KernelPlan& plan);
+/// Shared memory of a block: AttentionMemory in codegen/device/attention.h, which the kernel aligns
+/// to 1024 bytes.
+std::uint32_t attention_bytes(const AttentionKernel& attention);
+
+}  // namespace heddle::passes
