@@ -1,6 +1,7 @@
 #include "passes/rewrite/attention.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
@@ -58,9 +59,15 @@ class Finder {
     }
     if (!is_product(graph_, product)) return std::nullopt;
     inner_.push_back(product);
+    // A map has the batch of its scores.
+    const Shape &shape = graph_.shape(product), &result = graph_.shape(root_);
+    if (found.map && !std::equal(shape.begin(), shape.end() - 2, result.begin(), result.end() - 2))
+      return std::nullopt;
     found.queries = operand(product, 0, found.scale);
     found.keys = operand(product, 1, found.scale);
-    const bool fits = graph_.dtype(found.queries) == graph_.dtype(root_) &&
+    // The kernel finds the greatest score before it is scaled.
+    const bool positive = found.scale > 0 && std::isfinite(found.scale);
+    const bool fits = positive && graph_.dtype(found.queries) == graph_.dtype(root_) &&
                       graph_.dtype(found.keys) == graph_.dtype(root_);
     return fits ? std::optional(found) : std::nullopt;
   }
@@ -104,16 +111,16 @@ class Finder {
     return value;
   }
 
-  /// Whether `value`, which broadcasts along rows of `of`, is `op` over the last axis of `of`.
+  /// Whether `value` has, for each row of `of`, `op` over that row.
   bool is_over_rows(ValueId value, Op op, ValueId of) {
     if (graph_.op(value) == Op::broadcast_to) {
       inner_.push_back(value);
       value = graph_.operands(value)[0];
     }
     value = below_casts(value);
-    if (graph_.shape(value).size() != graph_.shape(of).size() ||
-        graph_.shape(value).back() != Dim(1))
-      return false;
+    Shape rows = graph_.shape(of);
+    rows.back() = 1;
+    if (graph_.shape(value) != rows) return false;
     if (graph_.op(value) == Op::reshape) {
       inner_.push_back(value);
       value = graph_.operands(value)[0];

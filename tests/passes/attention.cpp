@@ -57,6 +57,18 @@ TEST_CASE("numbers that scale queries, keys or scores are part of attention") {
                       cuda_target)) == 1);
 }
 
+TEST_CASE("scores that are scaled by 0 or a negative number are stored") {
+  for (const char* const number : {"-0.5", "0.0", "inf"}) {
+    CAPTURE(number);
+    CHECK(scale_of(plan(attention("  %3 = transpose %1 axes=[0,2,1] : f16[4,64,512]\n"
+                                  "  %4 = constant " +
+                                  std::string(number) +
+                                  " : f16[]\n  %5 = call matmul %0, %3 : f16[4,256,512]\n"
+                                  "  %10 = multiply %5, %4 : f16[4,256,512]\n"),
+                        cuda_target)) == 0);
+  }
+}
+
 TEST_CASE("a softmax in float32 between products of halves is part of attention") {
   const std::string text =
       "func @attention(%0: f16[4,256,64], %1: f16[4,512,64], %2: f16[4,512,64]) "
@@ -96,6 +108,41 @@ TEST_CASE("what only looks like attention is computed as it is written") {
       "  %16 = call matmul %15, %2 : f16[256,64]\n"
       "  return %16\n}\n";
   CHECK(scale_of(plan(square, cuda_target)) == 0);
+  // The sum of each row divides another row.
+  const std::string moved =
+      "func @moved(%0: f16[1,64,64], %1: f16[1,256,64], %2: f16[64,256,64]) -> f16[64,64,64] {\n"
+      "  %3 = transpose %1 axes=[0,2,1] : f16[1,64,256]\n"
+      "  %10 = call matmul %0, %3 : f16[1,64,256]\n"
+      "  %11 = max %10 axes=[2] keepdims : f16[1,64,1]\n"
+      "  %12 = subtract %10, %11 : f16[1,64,256]\n"
+      "  %13 = exp %12 : f16[1,64,256]\n"
+      "  %14 = sum %13 axes=[2] : f16[1,64]\n"
+      "  %17 = reshape %14 : f16[64,1,1]\n"
+      "  %15 = divide %13, %17 : f16[64,64,256]\n"
+      "  %16 = call matmul %15, %2 : f16[64,64,64]\n"
+      "  return %16\n}\n";
+  CHECK(scale_of(plan(moved, cuda_target)) == 0);
+}
+
+TEST_CASE("a mask of scores that all values share is applied before they are shared") {
+  const auto shared = [](const std::string& scores) {
+    return "func @shared(%0: f16[1,256,64], %1: f16[1,256,64], %2: f16[8,256,64]) -> "
+           "f16[8,256,64] {\n"
+           "  %3 = transpose %1 axes=[0,2,1] : f16[1,64,256]\n" +
+           scores +
+           "  %11 = max %10 axes=[2] keepdims : f16[1,256,1]\n"
+           "  %12 = subtract %10, %11 : f16[1,256,256]\n"
+           "  %13 = exp %12 : f16[1,256,256]\n"
+           "  %14 = sum %13 axes=[2] keepdims : f16[1,256,1]\n"
+           "  %15 = divide %13, %14 : f16[1,256,256]\n"
+           "  %16 = call matmul %15, %2 : f16[8,256,64]\n"
+           "  return %16\n}\n";
+  };
+  CHECK(scale_of(plan(shared("  %10 = call matmul %0, %3 : f16[1,256,256]\n"), cuda_target)) == 1);
+  const passes::PlannedProgram planned = plan(shared("  %9 = call matmul %0, %3 : f16[1,256,256]\n"
+                                                     "  %10 = tanh %9 : f16[1,256,256]\n"),
+                                              cuda_target);
+  CHECK(scale_of(planned) == 0);
 }
 
 /// Attention whose scores are those of `plain`, %9, changed by statements that make %10.
