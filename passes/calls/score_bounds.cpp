@@ -53,6 +53,7 @@ class Finder {
     const auto argument = [&](std::size_t k) { return one.arguments[k]; };
     switch (one.op) {
       case Op::logical_not:
+      case Op::invert:
         return of_truth(argument(0), !truth);
       case Op::logical_and:
       case Op::bitwise_and:

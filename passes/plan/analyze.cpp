@@ -204,6 +204,9 @@ int index_bits(const KernelPlan& plan) {
   for_each_index(plan, look_at);
   if (plan.attention) {
     for (const Index& address : row_addresses(plan)) look_at(address);
+    for (const std::optional<Index>& bound : {plan.attention->begin, plan.attention->end}) {
+      if (bound) look_at(*bound);
+    }
   }
   return result ? 32 : 64;
 }

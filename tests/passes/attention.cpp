@@ -175,11 +175,22 @@ TEST_CASE("keys that a mask of indices leaves out are not read") {
                                                  "  %20 = less %5, %7 : bool[256,512]\n"
                                                  "  %21 = greater %5, %4 : bool[256,512]\n"
                                                  "  %22 = logical_or %20, %21 : bool[256,512]\n"
-                                                 "  %10 = select %22, %8, %9 : f16[4,256,512]\n");
+                                                 "  %23 = invert %22 : bool[256,512]\n"
+                                                 "  %10 = select %23, %9, %8 : f16[4,256,512]\n");
   REQUIRE(window.begin);
   CHECK(window.begin->offset == ir::Dim(-64));
   REQUIRE(window.end);
   CHECK(window.only_bounds);
+}
+
+TEST_CASE("bounds beyond 32 bits are computed in 64") {
+  passes::PlannedProgram planned;
+  masked(planned,
+         "  %6 = constant 1099511627776 : i64[]\n"
+         "  %7 = add %4, %6 : i64[256,512]\n"
+         "  %20 = less_equal %5, %7 : bool[256,512]\n"
+         "  %10 = select %20, %9, %8 : f16[4,256,512]\n");
+  CHECK(planned.kernels[0].index_bits == 64);
 }
 
 TEST_CASE("a mask that is not only of indices is applied to each score") {
