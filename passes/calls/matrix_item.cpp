@@ -122,9 +122,11 @@ class Layout {
 
 }  // namespace
 
+bool is_stack(const ir::Shape& shape) { return shape.size() > 2; }
+
 // Constant extents that are not 0. On a CPU, at least one batch axis.
 bool are_small(const ir::Shape& shape, const ir::Target& target) {
-  return (shape.size() > 2 || ir::capabilities_of(target).blocks) &&
+  return (is_stack(shape) || ir::capabilities_of(target).blocks) &&
          std::all_of(shape.end() - 2, shape.end(), [](Dim extent) {
            return extent.is_constant() && extent.constant() > 0 && extent.constant() <= most;
          });
@@ -234,7 +236,9 @@ std::optional<ItemCall> hermitian_item(const Graph& graph, ValueId call, const i
 
 std::optional<ItemCall> svdvals_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!are_small(type.shape, target) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  if (!are_small(type.shape, target) || !is_stack(type.shape) ||
+      !ir::capabilities_of(target).blocks)
+    return std::nullopt;
   const std::int64_t m = extent(type.shape, 2), n = extent(type.shape, 1), k = std::min(m, n);
   Layout layout(type.dtype, target);
   const std::int64_t a = layout.add_numbers(m * n);
@@ -247,7 +251,9 @@ std::optional<ItemCall> svdvals_item(const Graph& graph, ValueId call, const ir:
 
 std::optional<ItemCall> svd_item(const Graph& graph, ValueId call, const ir::Target& target) {
   const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!are_small(type.shape, target) || !ir::capabilities_of(target).blocks) return std::nullopt;
+  if (!are_small(type.shape, target) || !is_stack(type.shape) ||
+      !ir::capabilities_of(target).blocks)
+    return std::nullopt;
   const std::int64_t m = extent(type.shape, 2), n = extent(type.shape, 1), k = std::min(m, n);
   const bool full = graph.attributes(call).call->get<bool>("full_matrices");
   Layout layout(type.dtype, target);

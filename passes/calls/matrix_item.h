@@ -29,7 +29,8 @@ std::optional<ItemCall> householder_item(const Graph& graph, ValueId call,
                                          const ir::Target& target);
 /// Results as ir::calls::eigh() and eigvalsh() say, on a GPU: nothing is left to lower.
 std::optional<ItemCall> hermitian_item(const Graph& graph, ValueId call, const ir::Target& target);
-/// Results as ir::calls::svd() and svdvals() say, on a GPU: nothing is left to lower.
+/// Results as ir::calls::svd() and svdvals() say, of stacks on a GPU: nothing is left to lower. Its
+/// kernel takes longer to compile than a library takes for a single matrix.
 std::optional<ItemCall> svd_item(const Graph& graph, ValueId call, const ir::Target& target);
 std::optional<ItemCall> svdvals_item(const Graph& graph, ValueId call, const ir::Target& target);
 /// Products of large batches, whose operands both have all batch axes.
