@@ -77,7 +77,8 @@ Array linalg::cond(const Operand& a, const NormOrder& order) {
     found = divide(here(inverted ? least : largest), here(inverted ? largest : least));
   } else {
     const auto [scaled, largest] = inverse(matrices, here);
-    const Array norms = divide(here(matrix_norm(here(matrices), false, order)), here(largest));
+    const Array size = expand_dims(here(expand_dims(here(largest), -1)), -1);
+    const Array norms = matrix_norm(here(divide(here(matrices), here(size))), false, order);
     found = multiply(here(norms), here(matrix_norm(here(scaled), false, order)));
   }
   // NaN is the number of a matrix with NaN; other matrices are singular.
