@@ -125,10 +125,10 @@ namespace calls {
 const CallOp& attention() {
   static const CallOp& op = *new CallOp{.name = "attention",
                                         .numpy = "numpy.matmul",
-                                        .operands = -1,
+                                        .operands = any_number,
                                         .dtypes = set_of(DType::f16) | set_of(DType::bf16),
                                         .attributes = {{.name = "scale", .initial = 1.0}},
-                                        .regions = -1,
+                                        .regions = any_number,
                                         .infer = infer_attention,
                                         .interpret = interpret_attention,
                                         .core_axes = 2};

@@ -102,7 +102,7 @@ const CallOp& collective() {
   static const CallOp& op =
       *new CallOp{.name = "distributed.collective",
                   .numpy = "",
-                  .operands = -1,
+                  .operands = any_number,
                   .attributes = {{.name = "kind",
                                   .initial = std::string("all_reduce"),
                                   .choices = {names.begin(), names.end()}},

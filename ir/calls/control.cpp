@@ -220,7 +220,7 @@ const CallOp& scan() {
   static const CallOp& op =
       *new CallOp{.name = "control.scan",
                   .numpy = "",
-                  .operands = -1,
+                  .operands = any_number,
                   .attributes = {{.name = "carries", .initial = std::int64_t{0}},
                                  {.name = "sequences", .initial = std::int64_t{0}},
                                  {.name = "length", .initial = Dims{}},
@@ -235,7 +235,7 @@ const CallOp& while_loop() {
   static const CallOp& op =
       *new CallOp{.name = "control.while",
                   .numpy = "",
-                  .operands = -1,
+                  .operands = any_number,
                   .attributes = {{.name = "carries", .initial = std::int64_t{0}}},
                   .regions = 2,
                   .infer = infer_while,
@@ -246,8 +246,8 @@ const CallOp& while_loop() {
 const CallOp& switch_case() {
   static const CallOp& op = *new CallOp{.name = "control.switch",
                                         .numpy = "",
-                                        .operands = -1,
-                                        .regions = -1,
+                                        .operands = any_number,
+                                        .regions = any_number,
                                         .infer = infer_switch,
                                         .interpret = interpret_switch};
   return op;

@@ -117,12 +117,12 @@ const CallOp& calls::element_loop() {
   static const CallOp& op =
       *new CallOp{.name = "control.elements",
                   .numpy = "",
-                  .operands = -1,
+                  .operands = any_number,
                   .attributes = {{.name = "carries", .initial = std::int64_t{0}},
                                  {.name = "result", .initial = std::int64_t{0}},
                                  {.name = "length", .initial = Dims{}},
                                  {.name = "reverse", .initial = false}},
-                  .regions = -1,
+                  .regions = any_number,
                   .infer = infer_element_loop,
                   .interpret = interpret_element_loop};
   return op;

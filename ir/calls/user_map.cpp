@@ -154,7 +154,7 @@ namespace {
 CallOp user_op(std::string_view name, std::vector<Type> (*infer)(const Call&)) {
   return {.name = name,
           .numpy = "",
-          .operands = -1,
+          .operands = any_number,
           .attributes = {{.name = "name", .initial = std::string()},
                          {.name = "inputs", .initial = std::string()},
                          {.name = "outputs", .initial = std::string()},

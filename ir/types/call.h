@@ -40,15 +40,18 @@ struct SharedMemory {
   std::size_t result = 0, operand = 0;
 };
 
+/// A number of operands or regions that `infer` checks.
+inline constexpr int any_number = -1;
+
 /// An operation that is not a loop over elements: one entry of the registry (ir/calls/calls.h),
 /// with all properties that the passes and the interpreter need.
 struct CallOp {
   std::string_view name;   ///< name in the text form: "matmul", "linalg.cholesky"
   std::string_view numpy;  ///< the NumPy function with the same semantics
-  int operands = 1;        ///< -1: any number
+  int operands = 1;        ///< or any_number
   DTypeSet dtypes = all_dtypes;
   std::vector<CallAttribute> attributes = {};
-  int regions = 0;  ///< -1: any number, which `infer` checks
+  int regions = 0;  ///< or any_number
   /// Infers the results' types. Throws ShapeError, DTypeError, IndexError or ValueError, as
   /// ir::infer.
   std::vector<Type> (*infer)(const Call& call) = nullptr;
