@@ -217,12 +217,12 @@ std::vector<Format> make_formats() {
   const runtime::TemporaryFolder folder;
   const std::string path = folder.path() + "/good";
   std::vector<Format> formats;
-  formats.push_back({"npy", good_arrays(path), nullptr, read_array});
+  formats.push_back({"npy", good_arrays(path + ".npy"), nullptr, read_array});
   formats.push_back({"text", {"# a comment\n1 2 3\n4 5.5 -6e3\n"}, nullptr, read_rows});
   formats.push_back({"quoted text", {"\"1\",2+3j,nan\n(4-5j),inf,0\n"}, nullptr, read_quoted_rows});
   try {
-    formats.push_back({"npz", good_archives(path, false), mend_archive, read_archive});
-    formats.push_back({"deflated npz", good_archives(path, true), nullptr, read_archive});
+    formats.push_back({"npz", good_archives(path + ".npz", false), mend_archive, read_archive});
+    formats.push_back({"deflated npz", good_archives(path + ".npz", true), nullptr, read_archive});
   } catch (const FileError&) {
     // No libzip here, which a test of the archives themselves tells of.
   }

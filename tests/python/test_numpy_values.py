@@ -120,7 +120,7 @@ RANGES = [(0, 1), (-1, 1), (0.1, 0.7), (5, 5), (-0.3, 12345.6), (1e6, 1e6 + 1), 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
 def test_elements_at_the_edges_of_even_bins(dtype, ends):
     if dtype != "float64" and RANGES.index(ends) > 4:
-        return  # edges that the dtype does not tell apart
+        pytest.skip("the dtype does not tell the edges apart")
     for bins in (1, 3, 10, 64, 1000):
         edges = np.histogram_bin_edges(np.zeros(0), bins, ends)
         near = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), edges / 7])

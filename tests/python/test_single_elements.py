@@ -228,7 +228,8 @@ def test_elements_are_indices():
     for i in range(3):
         for x, k in ((have, index), (want, plain)):
             x[k[i], k[0]] = x[k[i] + 1, 1] + 1
-            x[k[i]][1] = 7  # of a view
+            if ON_CPU:
+                x[k[i]][1] = 7  # of a view
             assert x[k[1]:k[0]].shape == x[:3].shape and x[k[2]:].shape == x[-2:].shape
     if ON_CPU:
         assert hd.statistics()["evaluations"] <= before + 6
