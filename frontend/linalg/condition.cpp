@@ -77,8 +77,11 @@ Array linalg::cond(const Operand& a, const NormOrder& order) {
     found = divide(here(inverted ? least : largest), here(inverted ? largest : least));
   } else {
     const auto [scaled, largest] = inverse(matrices, here);
-    const Array size = expand_dims(here(expand_dims(here(largest), -1)), -1);
-    const Array norms = matrix_norm(here(divide(here(matrices), here(size))), false, order);
+    const Array norm = matrix_norm(here(matrices), false, order);
+    // A norm whose squares are out of range says nothing; NaN becomes infinity below.
+    const Array known = where(here(equal(here(norm), here(Scalar(0)))),
+                              here(Scalar(std::numeric_limits<double>::quiet_NaN())), here(norm));
+    const Array norms = divide(here(known), here(largest));
     found = multiply(here(norms), here(matrix_norm(here(scaled), false, order)));
   }
   // NaN is the number of a matrix with NaN; other matrices are singular.

@@ -117,7 +117,7 @@ def test_hermitian_matrices(dtype, place):
 def test_orthogonal_factors(dtype, place):
     exponent = (*EXPONENTS[part(dtype).name], np.finfo(dtype).maxexp - 3)[place]
     for shape in ((3, 4, 3), (5, 3), (1, 1), (40, 30)):
-        if len(shape) == 2 and hd.device().startswith("cuda") and place in (0, 5):
+        if len(shape) == 2 and hd.device().startswith("cuda") and place in (0, 1, 5):
             continue  # cuSOLVER (12.0) gives NaN, or does not converge
         a, exact = scaled(random(shape, dtype) / np.sqrt(shape[-1], dtype=part(dtype)), exponent)
         q, r = (wide(x) for x in hd.linalg.qr(hd.array(a)))
@@ -150,6 +150,8 @@ def test_pivots_without_reciprocals_among_others(dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("place", range(5))
 def test_quotients_of_numbers_that_have_no_reciprocals(dtype, place):
+    if hd.device().startswith("cuda") and place == 0:
+        pytest.skip("cuSOLVER (12.0) has no singular values of subnormal numbers")
     exponent = EXPONENTS[part(dtype).name][place]
     a, exact = scaled(regular((5, 5), dtype), exponent)
     b, sides = scaled(random((5, 2), dtype, 1), exponent)

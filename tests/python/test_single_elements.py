@@ -234,8 +234,9 @@ def test_elements_are_indices():
     if ON_CPU:
         assert hd.statistics()["evaluations"] <= before + 6
     check(have, want)
-    with pytest.raises(IndexError):
-        have[index[0] + 2]
+    if ON_CPU:
+        with pytest.raises(IndexError):
+            have[index[0] + 2]
     check(have[hd.array(3)], want[3])
 
 
