@@ -25,7 +25,7 @@ __device__ __forceinline__ I last_key(I most, I begin, I columns) {
   return end < columns ? end : columns;
 }
 
-// Minus infinity: the score of what does not exist.
+// The score of keys that are left out: minus infinity.
 __device__ __forceinline__ float lowest_score() { return heddle_scalar::float_of(0xff800000u); }
 
 // Maps of products to scores. The weights are powers of 2 of the scores times `exponent`.
@@ -124,7 +124,7 @@ __device__ __forceinline__ void copy_attention_tiles(int base, const Queries& qu
                                                      long long begin, long long end) {
   using Memory = AttentionMemory<Depth, Width, Stages>;
   copy_rows<Depth>(base + Memory::queries, queries, first, rows);
-  int copied = base + Memory::has_queries;  // the gate of what is being copied
+  int copied = base + Memory::has_queries;  // the gate to enter once the copy under way has ended
   int stage = 0, parity = 1;
   for (long long at = begin; at < end; at += 128) {
     await_gate(base + Memory::free_keys + 8 * stage, parity);

@@ -109,11 +109,11 @@ __device__ __forceinline__ void hold(float (&sums)[Count]) {
   for (int i = 0; i < Count; ++i) asm volatile("" : "+f"(sums[i])::"memory");
 }
 
-// The descriptor of a matrix within tiles: swizzled by 128 bytes; `chunk` bytes from one chunk to
-// the next, where the chunks follow each other along the matrix's rows or columns.
-__device__ __forceinline__ unsigned long long tile_descriptor(int offset, int chunk) {
-  return static_cast<unsigned long long>((tile_address(offset) & 0x3ffff) >> 4) |
-         static_cast<unsigned long long>(chunk >> 4) << 16 | 1024ull >> 4 << 32 | 1ull << 62;
+// The descriptor of a matrix within one chunk: its 16-byte pieces are permuted in rows of 128 bytes
+// (bit 62), and 8 rows have 1024 bytes. The distance between chunks is not used.
+__device__ __forceinline__ unsigned long long tile_descriptor(int offset) {
+  return static_cast<unsigned long long>((tile_address(offset) & 0x3ffff) >> 4) | 1ull << 16 |
+         1024ull >> 4 << 32 | 1ull << 62;
 }
 
 #define HD_SUMS_8(i)                                                                         \
@@ -145,7 +145,7 @@ __device__ __forceinline__ unsigned long long tile_descriptor(int offset, int ch
 // rows of 16 columns at `b`; both are in one chunk.
 template <class T>
 __device__ __forceinline__ void multiply_rows(float (&sums)[64], int a, int b, bool add) {
-  const unsigned long long left = tile_descriptor(a, 16), right = tile_descriptor(b, 16);
+  const unsigned long long left = tile_descriptor(a), right = tile_descriptor(b);
   const int more = add;
   if constexpr (T::mantissa_bits == 10) {
     HD_MULTIPLY_ROWS("f16")
@@ -158,7 +158,7 @@ __device__ __forceinline__ void multiply_rows(float (&sums)[64], int a, int b, b
 // of 64 columns at `b`, one chunk.
 template <class T>
 __device__ __forceinline__ void multiply_columns(float (&sums)[32], const unsigned int* a, int b) {
-  const unsigned long long right = tile_descriptor(b, 16);
+  const unsigned long long right = tile_descriptor(b);
   if constexpr (T::mantissa_bits == 10) {
     HD_MULTIPLY_COLUMNS("f16")
   } else {

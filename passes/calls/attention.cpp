@@ -6,6 +6,7 @@
 #include "ir/calls/attention.h"
 #include "passes/calls/score_bounds.h"
 #include "passes/groups/index_maps.h"
+#include "passes/rewrite/attention.h"
 
 namespace heddle::passes {
 
@@ -13,14 +14,18 @@ namespace {
 
 constexpr std::size_t matrices = 3;  ///< queries, keys and values are the first operands
 
-/// The loops of a kernel's operand [batch..., rows, columns].
+/// The loops over the rows and columns of an array [batch..., rows, columns], and the index map of
+/// its elements.
 struct Loops {
-  IndexMap batch;
   AtomId row, column;
+  IndexMap map;
 };
 
 Loops loops_of(IndexSpace& space, const IndexMap& batch, const Shape& shape) {
-  return {batch, space.new_loop(shape[shape.size() - 2]), space.new_loop(shape.back())};
+  Loops loops{space.new_loop(shape[shape.size() - 2]), space.new_loop(shape.back()), batch};
+  loops.map.push_back(space.loop(loops.row));
+  loops.map.push_back(space.loop(loops.column));
+  return loops;
 }
 
 /// An operand as its array has it in memory.
@@ -53,9 +58,7 @@ std::optional<Stored> rows_in(IndexSpace& space, const Graph& graph, ValueId arr
 /// The operand below as many views as possible.
 Stored stored(IndexSpace& space, const Graph& graph, ValueId operand, const IndexMap& batch) {
   const Loops loops = loops_of(space, batch, graph.shape(operand));
-  IndexMap map = batch;
-  map.push_back(space.loop(loops.row));
-  map.push_back(space.loop(loops.column));
+  IndexMap map = loops.map;
   Stored found = *rows_in(space, graph, operand, map, loops);
   for (ValueId value = operand; ir::is_view(graph.op(value));) {
     map = operand_map(space, graph, value, 0, map);
@@ -161,10 +164,7 @@ KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space,
   attention.keys = read(1);
   attention.values = read(2);
   const Loops loops = loops_of(space, batch, shape);
-  IndexMap map = batch;
-  map.push_back(space.loop(loops.row));
-  map.push_back(space.loop(loops.column));
-  attention.result = rows(*rows_in(space, graph, call, map, loops), true);
+  attention.result = rows(*rows_in(space, graph, call, loops.map, loops), true);
   const AtomId column = space.new_loop(attention.columns);
   plan.outer.push_back({loops.row, attention.rows});
   plan.inner.push_back({column, attention.columns});
@@ -172,6 +172,7 @@ KernelPlan attention_kernel(const Graph& graph, ValueId call, IndexSpace& space,
   const std::vector<ir::Region>& regions = graph.attributes(call).call->regions;
   if (regions.empty()) return plan;
   const Graph& region = *regions.front().graph;
+  IndexMap map = loops.map;
   map.back() = space.loop(column);
   add_map(plan, lower(region, group_of(region, map, plan)), region,
           attention_reads(graph, call, {.target = {}}));

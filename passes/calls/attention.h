@@ -6,11 +6,6 @@
 
 namespace heddle::passes {
 
-/// The most columns of queries and keys, and of values, that an attention kernel takes. They are
-/// multiples of `attention_piece`, the elements that a thread copies at once.
-inline constexpr std::int64_t most_attention_columns = 128;
-inline constexpr std::int64_t attention_piece = 8;
-
 /// The arrays that the kernel of ir::calls::attention() reads: below views whose rows are
 /// contiguous in memory and aligned to 16 bytes.
 std::vector<ValueId> attention_reads(const Graph& graph, ValueId call, const CallTarget& target);

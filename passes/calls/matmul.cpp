@@ -36,8 +36,6 @@ ValueId with_whole_batch(Graph& graph, ValueId operand, const Shape& batch, ir::
   return graph.add(Op::broadcast_to, {operand}, attributes, location);
 }
 
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-
 ValueId cast(Graph& graph, ValueId value, DType dtype, ir::Location location) {
   if (graph.dtype(value) == dtype) return value;
   ir::Attributes attributes;
@@ -292,7 +290,7 @@ std::vector<ValueId> lower_matmul(Graph& graph, const OldCall& call, const ir::T
   const DType multiplied = library ? dtype : DType::f32;
   const auto operand = [&](std::size_t k) {
     // What others need, too, is stored as it is.
-    const bool alone = is_only_for(call, k);
+    const bool alone = has_transpose_below(graph, factors[k]) && is_only_for(call, k);
     const ValueId value = alone ? with_transpose_last(graph, factors[k], location) : factors[k];
     return with_whole_batch(graph, cast(graph, value, multiplied, location), batch, location);
   };

@@ -1,5 +1,6 @@
 #include "passes/calls/transposed_operand.h"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -13,6 +14,16 @@ namespace {
 using ir::Dim;
 using ir::Op;
 using ir::Shape;
+
+constexpr int most_ops = 4;  ///< one above the other
+
+bool has_transpose_within(const Graph& graph, ValueId value, int depth) {
+  if (swaps_last_axes(graph, value)) return true;
+  return depth > 0 && ir::is_elementwise(graph.op(value)) &&
+         std::ranges::any_of(graph.operands(value), [&](ValueId operand) {
+           return has_transpose_within(graph, operand, depth - 1);
+         });
+}
 
 /// Computes values with their last two axes exchanged.
 class Exchanged {
@@ -76,8 +87,11 @@ bool swaps_last_axes(const Graph& graph, ValueId value) {
   return axes[rank - 1] == rank - 2 && axes[rank - 2] == rank - 1;
 }
 
+bool has_transpose_below(const Graph& graph, ValueId value) {
+  return has_transpose_within(graph, value, most_ops);
+}
+
 ValueId with_transpose_last(Graph& graph, ValueId operand, ir::Location location) {
-  constexpr int most_ops = 4;  // one above the other
   if (!ir::is_elementwise(graph.op(operand))) return operand;
   Exchanged exchanged(graph, location);
   const std::optional<ValueId> found = exchanged.of(operand, most_ops);

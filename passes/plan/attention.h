@@ -5,11 +5,9 @@
 #include <vector>
 
 #include "passes/plan/kernel_plan.h"
+#include "passes/rewrite/attention.h"
 
 namespace heddle::passes {
-
-/// The queries of a block of an attention kernel.
-inline constexpr int attention_block_rows = 128;
 
 /// Queries, keys, values and result.
 std::array<const BatchOfRows*, 4> rows_of(const AttentionKernel& attention);

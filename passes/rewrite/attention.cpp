@@ -31,8 +31,6 @@ struct Attention {
   std::optional<ScoreMap> map;
 };
 
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
-
 bool is_product(const Graph& graph, ValueId value) {
   return graph.is_call_of(value, ir::calls::matmul()) &&
          ir::precision_of(*graph.attributes(value).call) == Precision::ieee;
@@ -170,27 +168,23 @@ bool is_private(const Graph& graph, std::vector<ValueId> inner, ValueId root) {
   return true;
 }
 
-Dim count_of(const Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), Dim(1), std::multiplies<>());
-}
-
-/// Whether a kernel computes it, and is expected to be faster than the steps that it replaces. Its
-/// blocks take 128 queries each; these steps store and read the scores four times.
+/// Whether a kernel computes it, and is expected to be faster than the steps that it replaces. These
+/// steps store and read the scores four times.
 bool is_worthwhile(const Graph& graph, const Attention& found, ValueId root,
                    const ir::Target& target) {
-  constexpr std::int64_t most = 128, piece = 8, rows = 128, least_rows = 32;
+  constexpr std::int64_t rows = attention_block_rows, least_rows = 32;
   constexpr double flops_of_multiprocessor = 3.5e6, score_bytes = 4 * 2;  // per us; of one score
   const Dim depth = graph.shape(found.queries).back(), width = graph.shape(found.values).back();
   for (const Dim columns : {depth, width}) {
-    if (!columns.is_constant() || columns.constant() == 0 || columns.constant() > most ||
-        columns.constant() % piece != 0)
+    if (!columns.is_constant() || columns.constant() == 0 ||
+        columns.constant() > most_attention_columns || columns.constant() % attention_piece != 0)
       return false;
   }
   const Shape& keys = graph.shape(found.keys);
   const Shape& shape = graph.shape(root);
   const Dim queries = shape[shape.size() - 2], columns = keys.back();
   if (columns == Dim(0)) return false;
-  const Dim batch = count_of({shape.begin(), shape.end() - 2});
+  const Dim batch = ir::element_count({shape.begin(), shape.end() - 2});
   if (!batch.is_constant() || !queries.is_constant() || !columns.is_constant()) return true;
   if (queries.constant() < least_rows) return false;
   const std::int64_t blocks = (queries.constant() + rows - 1) / rows * batch.constant();

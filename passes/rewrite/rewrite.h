@@ -8,6 +8,9 @@
 
 namespace heddle::passes {
 
+/// Whether numbers have 16 bits and are computed in float32.
+inline bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
 /// Copies a graph node by node. `visit(graph, old, operands)` adds the replacement of the old node
 /// to the new graph, given the new operands, and returns it. Parameters, outputs, facts and
 /// locations are kept.

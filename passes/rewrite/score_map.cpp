@@ -7,6 +7,7 @@
 
 #include "ir/calls/calls.h"
 #include "ir/types/scalar.h"
+#include "passes/rewrite/rewrite.h"
 
 namespace heddle::passes {
 
@@ -16,8 +17,6 @@ using ir::Graph;
 using ir::Op;
 using ir::Shape;
 using ir::ValueId;
-
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 class Builder {
  public:

@@ -12,7 +12,7 @@ namespace heddle::passes {
 struct ScoreMap {
   ir::ValueId product{};
   ir::Graph graph;                    ///< region of ir::calls::attention()
-  std::vector<ir::ValueId> operands;  ///< what it takes after the scores
+  std::vector<ir::ValueId> operands;  ///< arrays that the region takes after the scores
   std::vector<ir::ValueId> nodes;     ///< between the product, which is included, and the result
 };
 

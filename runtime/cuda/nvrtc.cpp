@@ -229,7 +229,7 @@ Choice choose_architecture(std::string_view architecture, const std::vector<int>
                            std::string_view version) {
   const int wanted = capability(architecture);
   if (std::find(known.begin(), known.end(), wanted) != known.end()) {
-    // Machine code for this architecture runs on no other, so it may use what only this one has.
+    // Machine code for sm_90 runs on sm_90 only. So does that for sm_90a, which may use wgmma.
     constexpr std::string_view own = "sm_90";
     return {BinaryKind::cubin, std::string(architecture) + (architecture == own ? "a" : "")};
   }

@@ -13,7 +13,7 @@ class MatrixScale {
  public:
   /// Scales the m x n matrix, in column-major order, in place.
   MatrixScale(DType dtype, void* matrix, std::int64_t m, std::int64_t n);
-  /// Undoes it for what is on and above the diagonal.
+  /// Scales the diagonal and what is above it back.
   void restore_upper(void* matrix) const;
 
  private:
