@@ -168,8 +168,8 @@ bool is_private(const Graph& graph, std::vector<ValueId> inner, ValueId root) {
   return true;
 }
 
-/// Whether a kernel computes it, and is expected to be faster than the steps that it replaces. These
-/// steps store and read the scores four times.
+/// Whether a kernel computes it, and is expected to be faster than the steps that it replaces.
+/// These steps store and read the scores four times.
 bool is_worthwhile(const Graph& graph, const Attention& found, ValueId root,
                    const ir::Target& target) {
   constexpr std::int64_t rows = attention_block_rows, least_rows = 32;
