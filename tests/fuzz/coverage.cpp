@@ -7,6 +7,7 @@
 
 #include "ir/calls/calls.h"
 #include "passes/calls/lowering.h"
+#include "passes/pipeline/pipeline.h"
 #include "tests/fuzz/recorder.h"
 
 namespace heddle::test {
@@ -110,7 +111,9 @@ void Coverage::count(const Case& one) {
 }
 
 void Coverage::count_lowered(const Case& one, const ir::Target& target) {
-  const ir::Graph lowered = passes::lower_calls(one.graph, target);
+  passes::PlanOptions options{target, {}, {}, {}};
+  options.strict = one.options.strict;
+  const ir::Graph lowered = passes::run_graph_passes(one.graph, options);
   const std::vector<bool> needed = needed_nodes(lowered);
   std::set<std::string> ops;
   for (std::uint32_t i = 0; i < lowered.size(); ++i) {

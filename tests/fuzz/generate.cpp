@@ -108,7 +108,7 @@ ValueId Generator::beside(DType dtype, const Shape& shape, bool exactly_within) 
 void Generator::add_something() {
   using Maker = void (Generator::*)();
   static const std::vector<std::pair<int, Maker>> makers = {
-      {54, &Generator::add_elementwise}, {6, &Generator::add_cast},
+      {56, &Generator::add_elementwise}, {6, &Generator::add_cast},
       {2, &Generator::add_iota},         {6, &Generator::add_reshape},
       {6, &Generator::add_transpose},    {4, &Generator::add_broadcast},
       {6, &Generator::add_slice},        {5, &Generator::add_concatenate},
@@ -121,7 +121,7 @@ void Generator::add_something() {
       {1, &Generator::add_lu},           {1, &Generator::add_determinant},
       {1, &Generator::add_qr},           {2, &Generator::add_svd},
       {1, &Generator::add_eigh},         {1, &Generator::add_eigenvalues},
-      {1, &Generator::add_eigenvectors}};
+      {1, &Generator::add_eigenvectors}, {1, &Generator::add_attention}};
   int total = 0;
   for (const auto& [weight, maker] : makers) total += weight;
   int place = static_cast<int>(recorder_.below(static_cast<std::size_t>(total)));

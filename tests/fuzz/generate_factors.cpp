@@ -41,6 +41,13 @@ ValueId Generator::reshaped(ValueId value, const Shape& shape) {
   return recorder_.add(Op::reshape, {value}, attributes).value();
 }
 
+ValueId Generator::broadcast(ValueId value, const Shape& shape) {
+  if (recorder_.shape(value) == shape) return value;
+  Attributes attributes;
+  attributes.shape = shape;
+  return recorder_.add(Op::broadcast_to, {value}, attributes).value();
+}
+
 /// The row number or column number of each element of a matrix.
 ValueId Generator::index(Dim rows, Dim columns, std::int64_t axis) {
   Attributes attributes;
@@ -186,17 +193,12 @@ void Generator::add_qr() {
 
   ValueId reflectors = part(factors, axis, 0, k);
   if (k != m && recorder_.chance(0.5)) {
-    Attributes rest;
-    rest.shape = shape;
-    rest.shape[axis] = m - k;
-    const ValueId ignored = recorder_.constant(recorder_.dtype(factors), 3);
+    Shape rest = shape;
+    rest[axis] = m - k;
+    const ValueId ignored = broadcast(recorder_.constant(recorder_.dtype(factors), 3), rest);
     Attributes joined;
     joined.axes = {static_cast<std::int64_t>(axis)};
-    reflectors =
-        recorder_
-            .add(Op::concatenate,
-                 {reflectors, recorder_.add(Op::broadcast_to, {ignored}, rest).value()}, joined)
-            .value();
+    reflectors = recorder_.add(Op::concatenate, {reflectors, ignored}, joined).value();
   }
   const ValueId q = call(ir::calls::householder_product(), {reflectors, tau});
   const ValueId lower = recorder_.add(Op::greater_equal, {index(n, k, 0), index(n, k, 1)}).value();

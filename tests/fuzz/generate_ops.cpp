@@ -353,12 +353,7 @@ void Generator::add_solve() {
   const auto count = static_cast<std::int64_t>(recorder_.below(3)) + 1;
   const bool triangular = recorder_.chance(0.4);
   (triangular ? sides.back() : sides[sides.size() - 2]) = Dim(count);
-  ValueId b = random_of(dtype, beside(real_dtype(dtype), sides, true), sides);
-  if (recorder_.shape(b) != sides) {
-    Attributes whole;
-    whole.shape = sides;
-    b = recorder_.add(Op::broadcast_to, {b}, whole).value();
-  }
+  const ValueId b = moderate(dtype, sides);
   if (triangular) {
     // Of the lower triangle of a factor, whose elements beside the diagonal are not large.
     const ValueId factor =

@@ -105,6 +105,7 @@ class Generator {
   ValueId product(ValueId a, ValueId b);
   ValueId conjugate_transpose(ValueId matrices);
   ValueId reshaped(ValueId value, const Shape& shape);
+  ValueId broadcast(ValueId value, const Shape& shape);
   ValueId index(Dim rows, Dim columns, std::int64_t axis);
   ValueId part(ValueId value, std::size_t axis, Dim first, Dim count, bool backwards = false);
   ValueId small_part(ValueId value, bool square);
@@ -121,6 +122,10 @@ class Generator {
   void add_eigh();
   void add_eigenvalues();
   void add_eigenvectors();
+  ValueId moderate(DType dtype, const Shape& shape);
+  ValueId masked(ValueId scores);
+  ValueId softmax(ValueId scores);
+  void add_attention();
   void add_sort();
   void add_search();
   class CaseScope;

@@ -75,7 +75,8 @@ class Evaluation:
         error = self.own_error(node, operands, raw)
         if error is not None:
             self.errors[node.id] = error
-        open_outcomes = self.open_extremes(node) or self.open_outcomes(node)
+        open_outcomes = (self.open_extremes(node) or self.open_exponents(node)
+                         or self.open_outcomes(node))
         for run in range(RUNS):
             self.perturb(run, node, error, open_outcomes)
 
@@ -203,6 +204,18 @@ class Evaluation:
         first, last, is_open = semantics.places_of_extreme(node, self.values[operand], tolerance, kind)
         return (is_open, [first, last]) if is_open.any() else None
 
+    def open_exponents(self, node):
+        """Where a number may be 0, whose exponent is 0, or smaller than any: those exponents. None where
+        it may be so nowhere."""
+        if node.op != "frexp_exponent":
+            return None
+        operand, kind = node.operands[0], self.nodes[node.operands[0]].dtype
+        tolerance = self.tolerance(operand)
+        value = dtypes.widen(self.values[operand], kind)
+        is_open = (tolerance > 0) & (np.abs(value) <= tolerance)
+        mantissa, smallest = dtypes.FORMATS[kind]
+        return (is_open, [0, smallest - mantissa]) if is_open.any() else None
+
     def open_steps(self, node):
         """Where a real number may be rounded, or converted to an integer, to another one: the least
         and the greatest of them. None where it may be so nowhere."""
@@ -233,8 +246,8 @@ class Evaluation:
             if open_outcomes is not None and run % 2 == 1:
                 places, others = open_outcomes
                 value = np.where(places, others[run // 2 % len(others)], value)
-            if node.op in op_table.SCATTERS:
-                value = np.where(self.open_places(run, node), ~value, value)
+            if node.op in op_table.SCATTERS and run % 2 == 1:
+                value = np.where(self.open_places(run, node), self.other_integers(run, value), value)
             self.clean[run][node.id] = value
             moved = node.op in op_table.MOVES and dtypes.is_inexact(node.dtype)
             self.perturbed[run][node.id] = value if moved else self.finish(node, value)
@@ -265,6 +278,15 @@ class Evaluation:
             moved = np.broadcast_to(moved, np.broadcast_shapes(moved.shape, rows.shape))
             rows = rows | moved.any(axis=axes, keepdims=True)
         return rows
+
+    def other_integers(self, run, values):
+        """Integers other than these, zeros, or any: what uses them may give the same for two of them."""
+        if run == 1:
+            return ~values
+        if run == 3:
+            return np.zeros_like(values)
+        limits = np.iinfo(values.dtype)
+        return self.rngs[run].integers(limits.min, limits.max, values.shape, values.dtype, True)
 
     def signs(self, run, node):
         if not dtypes.is_complex(node.dtype):

@@ -54,6 +54,34 @@ TEST_CASE("an inexact op may be off by its table's ulp") {
   CHECK_FALSE(compare(std::vector{host_array<float>({1}, {e * 1.00001f})}, result));
 }
 
+TEST_CASE("the exponent of a number that may be 0 is open") {
+  const OracleResult result = ask(R"(func @f(%0: f32[2,3]) -> i32[2] {
+  %1 = sum %0 axes=[1] : f32[2]
+  %2 = frexp_exponent %1 : i32[2]
+  return %2
+})",
+                                  {host_array<float>({2, 3}, {1e8f, 1, -1e8f, 1, 2, 4})});
+  REQUIRE(result.error.empty());
+  CHECK(std::isinf(result.outputs[0].tolerance[0]));
+  CHECK(result.outputs[0].tolerance[1] == 0);
+}
+
+TEST_CASE("what a scatter to an open place gives is open wherever it is used") {
+  // exp(log(2)) may be just below 2, so the 3 belongs to place 1 or 2.
+  const OracleResult result =
+      ask(R"(func @f(%0: f64[1], %1: i32[1]) -> bool[4] {
+  %2 = exp %0 : f64[1]
+  %3 = cast %2 : i64[1]
+  %4 = scatter_add %1, %3 axes=[0] : i32[4]
+  %5 = constant 0 : i32[]
+  %6 = equal %4, %5 : bool[4]
+  return %6
+})",
+          {host_array<double>({1}, {std::log(2.0)}), host_array<std::int32_t>({1}, {3})});
+  REQUIRE(result.error.empty());
+  for (const double tolerance : result.outputs[0].tolerance) CHECK(std::isinf(tolerance));
+}
+
 TEST_CASE("sums are allowed what their order changes") {
   const OracleResult result = ask(R"(func @f(%0: f32[2,4]) -> f32[2] {
   %1 = sum %0 axes=[1] : f32[2]
