@@ -51,6 +51,10 @@ Body::Body(const passes::KernelPlan& plan, Writer& writer)
   for (std::size_t i = 0; i < plan.inner.size(); ++i) {
     loop_names_[static_cast<std::uint32_t>(plan.inner[i].atom)] = fmt::format("r{}", i);
   }
+  for (std::size_t i = 0; i < plan.element_loops.size(); ++i) {
+    const std::optional<passes::AtomId> atom = plan.element_loops[i].atom;
+    if (atom) loop_names_[static_cast<std::uint32_t>(*atom)] = fmt::format("s{}", i);
+  }
   if (plan.items) {
     for (std::size_t i = 0; i < plan.items->phases.size(); ++i) {
       const passes::ItemPhase& phase = plan.items->phases[i];
@@ -203,11 +207,12 @@ std::string Body::real_constant(DType dtype, std::uint64_t bits) {
                                                                        : fmt::to_string(value));
 }
 
-std::string Body::value(const Instruction& instruction, const LoadText& load) {
+std::string Body::value(int number, const LoadText& load) {
+  const Instruction& instruction = plan_.body[static_cast<std::size_t>(number)];
   const auto argument = [&](std::size_t k) { return fmt::format("v{}", instruction.arguments[k]); };
   switch (instruction.kind) {
     case Instruction::Kind::load:
-      return load(instruction);
+      return load(number);
     case Instruction::Kind::constant:
       return constant(instruction.dtype, instruction.bits);
     case Instruction::Kind::scalar: {
@@ -269,7 +274,7 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
       return fmt::format(
           "op::search_sorted<{0}>(static_cast<{1}>({2}), {3}, [&]({1} i) {{ return {4}; }})",
           instruction.op == ir::Op::searchsorted_right, type, extent(instruction.end), argument(0),
-          load(instruction));
+          load(number));
     }
     case Instruction::Kind::array:
       return raw_array(instruction);
@@ -292,6 +297,7 @@ std::string Body::value(const Instruction& instruction, const LoadText& load) {
     case Instruction::Kind::score:
       return "score";
     case Instruction::Kind::loop:
+    case Instruction::Kind::put:
       break;
   }
   throw InternalError("unknown kind of instruction");
@@ -343,13 +349,14 @@ std::string Body::user_call(const Instruction& call) {
 void Body::declare(int instruction, const LoadText& load) {
   const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
   if (one.kind == Instruction::Kind::loop) return element_loop(one.loop, load);
+  if (one.kind == Instruction::Kind::put) return put(one);
   for (const std::string& section : sections_of(one.dtype)) need(section);
   if (one.divisor) need(one.dtype == DType::f16 ? "half_divisor" : "divisor");
   const bool has_dtype =
       one.kind != Instruction::Kind::array &&
       (one.kind != Instruction::Kind::user || one.function->op != &ir::calls::user_write());
   writer_.line("const {} v{} = {};", has_dtype ? variable_type(instruction) : "auto", instruction,
-               value(one, load));
+               value(instruction, load));
 }
 
 std::vector<int> Body::needed_for(const std::vector<int>& roots, bool element_only) const {

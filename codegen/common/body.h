@@ -54,13 +54,15 @@ class Body {
 
   /// Declares an instruction's variable: "const float v3 = op::add(v1, v2);". `load` prints loads
   /// and, for a search, the load of element `i`. For an element loop: prints the whole loop.
-  using LoadText = std::function<std::string(const passes::Instruction&)>;
+  using LoadText = std::function<std::string(int)>;
   void declare(int instruction, const LoadText& load);
 
   /// "carry0_1": the variable of a carry of an element loop.
   static std::string carry(int loop, std::size_t carry);
   /// If the carries of the outermost element loops are arrays of lanes: the index, "i0 - part".
   std::string lane;
+  /// Prints the store of an instruction of kind `put`.
+  std::function<void(const passes::Instruction&)> put;
   /// Opens the loop over the steps of an element loop that has a length.
   void open_steps(int loop);
 
@@ -113,7 +115,7 @@ class Body {
 
  private:
   std::string real_constant(DType dtype, std::uint64_t bits);
-  std::string value(const passes::Instruction& instruction, const LoadText& load);
+  std::string value(int number, const LoadText& load);
   /// Prints an element loop, whose carries stay in scope.
   void element_loop(int number, const LoadText& load);
   std::string raw_array(const passes::Instruction& array);

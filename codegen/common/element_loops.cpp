@@ -19,6 +19,7 @@ void Body::open_steps(int loop) {
   } else {
     writer_.open("for (long long {0} = 0; {0} < {1}; ++{0})", step, length);
   }
+  if (opened.atom) writer_.line("const Index {} = Index({});", loop_variable(*opened.atom), step);
 }
 
 // The steps use no fast approximations: a result that may be inexact could change their number.
@@ -38,7 +39,7 @@ void Body::element_loop(int number, const LoadText& load) {
   for (auto one = loop.steps.begin(); one != decided; ++one) declare(*one, load);
   if (loop.condition >= 0) writer_.line("if (!v{}) break;", loop.condition);
   for (auto one = decided; one != loop.steps.end(); ++one) declare(*one, load);
-  for (std::size_t k = 0; k < loop.next.size(); ++k)
+  for (std::size_t k = 0; k < loop.initial.size(); ++k)
     writer_.line("{} = v{};", carry(number, k), loop.next[k]);
   writer_.close();
   quick = was_quick;

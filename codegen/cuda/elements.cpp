@@ -23,7 +23,7 @@ void CudaPrinter::elements() {
     for (const Store& store : plan_.stores) {
       if (store.combine) {
         combine_in_memory(store, "");
-      } else {
+      } else if (!store.by_value) {
         out_.line("store(p{}, {}, v{});", store.operand, body_.index(store.address), store.value);
       }
     }

@@ -18,7 +18,11 @@ using passes::Mapping;
 using passes::Store;
 
 CudaPrinter::CudaPrinter(const passes::KernelPlan& plan)
-    : plan_(plan), body_(plan, out_), lane_of_(plan.body.size()) {}
+    : plan_(plan), body_(plan, out_), lane_of_(plan.body.size()) {
+  body_.put = [this](const Instruction& one) {
+    out_.line("store(p{}, {}, v{});", one.operand, body_.index(one.address), one.arguments[0]);
+  };
+}
 
 KernelSource CudaPrinter::print() {
   out_.line("namespace op = heddle_scalar;");
@@ -281,11 +285,10 @@ void CudaPrinter::close_lanes() {
 }
 
 void CudaPrinter::declare_all(const std::vector<int>& instructions) {
-  for (const int i : instructions) {
-    body_.declare(i, [&](const Instruction& load) {
-      return lane_of_[i].empty() ? shifted_load_text(load) : lane_of_[i];
-    });
-  }
+  const auto load_text = [&](int load) {
+    return lane_of_[load].empty() ? shifted_load_text(plan_.body[load]) : lane_of_[load];
+  };
+  for (const int i : instructions) body_.declare(i, load_text);
 }
 
 void CudaPrinter::declare_stores(const Stores& stores, const Loop& loop) {

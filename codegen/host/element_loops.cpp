@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/host/printer.h"
+#include "passes/plan/analyze.h"
 
 namespace heddle::codegen {
 
@@ -11,7 +12,9 @@ using passes::Store;
 
 namespace {
 
-constexpr int lanes = 64;  ///< elements whose loops run together
+/// How many elements' loops run together. What they read and store in a step should fill pages of
+/// memory, and the carries must stay in a cache.
+int lanes_of(const passes::KernelPlan& plan) { return passes::walks_memory(plan) ? 512 : 64; }
 
 bool is_cheap(const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::constant ||
@@ -25,6 +28,7 @@ bool is_cheap(const Instruction& instruction) {
 void HostPrinter::looped_elements(const Loop& along, const char* first, const char* stop,
                                   const std::vector<int>& roots) {
   const std::string variable = body_.loop_variable(along.atom);
+  const int lanes = lanes_of(plan_);
   const auto open_lanes = [&] {
     out_.open("for (Index {0} = part; {0} < part_stop; ++{0})", variable);
   };
@@ -52,7 +56,7 @@ void HostPrinter::looped_elements(const Loop& along, const char* first, const ch
 void HostPrinter::declare_lanes(int instruction, const std::string& name) {
   const DType dtype = plan_.body[static_cast<std::size_t>(instruction)].dtype;
   body_.need(is_complex(dtype) ? "host_complex_lanes" : "host_lanes");
-  out_.line("Lanes<{}, {}> {};", body_.variable_type(instruction), lanes, name);
+  out_.line("Lanes<{}, {}> {};", body_.variable_type(instruction), lanes_of(plan_), name);
 }
 
 /// Declares arrays of the loop's carries and of the other values that it uses, one element a lane.
@@ -67,7 +71,7 @@ void HostPrinter::begin_lanes(const Instruction& statement,
     kept.push_back(used);
     declare_lanes(used, fmt::format("kept{}_{}", statement.loop, used));
   }
-  if (!loop.length) out_.line("unsigned char active{}[{}];", statement.loop, lanes);
+  if (!loop.length) out_.line("unsigned char active{}[{}];", statement.loop, lanes_of(plan_));
   open_lanes();
   declare_all(body_.needed_for(statement.arguments, false));
   for (std::size_t k = 0; k < loop.initial.size(); ++k) {
@@ -113,7 +117,7 @@ void HostPrinter::run_lanes(const Instruction& statement, const std::function<vo
     if (has_loops) out_.line("if (goes_on == 0) continue;");
   }
   declare_all({decided, loop.steps.end()});
-  for (std::size_t k = 0; k < loop.next.size(); ++k) {
+  for (std::size_t k = 0; k < loop.initial.size(); ++k) {
     const std::string carry = Body::carry(statement.loop, k);
     if (loop.length) {
       out_.line("{}.set({}, v{});", carry, body_.lane, loop.next[k]);

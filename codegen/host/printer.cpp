@@ -18,6 +18,7 @@ using passes::Store;
 HostPrinter::HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_) {
   body_.half = "wide_half";
   body_.side = Side::host;
+  body_.put = [this](const Instruction& one) { put(one.operand, one.address, one.arguments[0]); };
 }
 
 /// The type in which an operand's elements are stored. GCC does not vectorise loops that move
@@ -76,16 +77,25 @@ std::string HostPrinter::element(int instruction) {
 }
 
 void HostPrinter::declare_all(const std::vector<int>& instructions) {
-  for (const int i : instructions) {
-    body_.declare(i, [&](const Instruction& load) {
-      const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
-      if (staged != plan_.tiled.end()) return number(load.dtype, fmt::format("tile{}[x][y]", i));
-      const std::string element = this->element(i);
-      if (!load.guarded) return element;
-      return fmt::format("v{} ? {} : {}", load.arguments[0], element,
-                         body_.constant(load.dtype, 0));
-    });
+  const auto load_text = [&](int i) {
+    const Instruction& load = plan_.body[i];
+    const auto staged = std::find(plan_.tiled.begin(), plan_.tiled.end(), i);
+    if (staged != plan_.tiled.end()) return number(load.dtype, fmt::format("tile{}[x][y]", i));
+    const std::string element = this->element(i);
+    if (!load.guarded) return element;
+    return fmt::format("v{} ? {} : {}", load.arguments[0], element, body_.constant(load.dtype, 0));
+  };
+  for (const int i : instructions) body_.declare(i, load_text);
+}
+
+void HostPrinter::put(int operand, const passes::Index& address, int value) {
+  const DType dtype = plan_.operands[operand].dtype;
+  const std::string index = body_.index(address);
+  if (is_complex(dtype)) {  // GCC does not vectorise loops that store structs
+    out_.line("p{0}[{1}].re = v{2}.re, p{0}[{1}].im = v{2}.im;", operand, index, value);
+    return;
   }
+  out_.line("p{}[{}] = v{}{};", operand, index, value, is_soft(dtype) ? ".bits" : "");
 }
 
 void HostPrinter::store(const Store& store) {
@@ -94,17 +104,7 @@ void HostPrinter::store(const Store& store) {
     out_.line("{} = v{}.unrounded;", found->second, store.value);
     return;
   }
-  if (!store.combine) {
-    const DType dtype = plan_.operands[store.operand].dtype;
-    const std::string index = body_.index(store.address);
-    if (is_complex(dtype)) {  // GCC does not vectorise loops that store structs
-      out_.line("p{0}[{1}].re = v{2}.re, p{0}[{1}].im = v{2}.im;", store.operand, index,
-                store.value);
-      return;
-    }
-    out_.line("p{}[{}] = v{}{};", store.operand, index, store.value, is_soft(dtype) ? ".bits" : "");
-    return;
-  }
+  if (!store.combine) return put(store.operand, store.address, store.value);
   body_.need("host_atomic");
   const bool adds = *store.combine == ir::Op::scatter_add;
   out_.line("if (v{}) {}(p{} + ({}), v{});", store.guard, adds ? "atomic_add" : "atomic_max",

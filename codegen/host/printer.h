@@ -86,6 +86,7 @@ class HostPrinter {
   std::string storage(const passes::KernelOperand& operand) const;
   std::string number(DType dtype, const std::string& stored) const;
   void store(const passes::Store& store);
+  void put(int operand, const passes::Index& address, int value);
   /// The instructions that a pass needs for each element.
   std::vector<int> roots_of(const passes::HostPass& pass) const;
   void store_all(const passes::HostPass& pass);

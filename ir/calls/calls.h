@@ -133,8 +133,10 @@ const CallOp& switch_case();
 /// A loop that each element of the operands' broadcast shape runs on its own. Operands: constants,
 /// then `carries` values. The regions work on scalars, as those of while_loop do; or, with
 /// `length`, there is one region, which takes the counter, an i64, first (counting down if
-/// `reverse`). Result: carry `result` after the last step. Kernels compute it like an elementwise
-/// op; the passes make it from other loops.
+/// `reverse`). Then there may be `sequences` more operands, whose first axis is that of the steps,
+/// and more results of the region, which are stacked along a first axis, as those of scan are.
+/// Result: number `result` of the carries after the last step and the stacked results. Kernels
+/// compute it like an elementwise op; the passes make it from other loops.
 const CallOp& element_loop();
 /// A user's elementwise function in C++ (frontend/kernels). Operands: its inputs, then, if
 /// `initial`, what its outputs hold before it runs. The inputs' elements broadcast; of an input

@@ -16,6 +16,9 @@ Dim scan_length(const CallData& scan);
 /// Whether a control.elements takes `length` steps, rather than has a condition.
 bool is_counted(const CallData& element_loop);
 
+/// Whether a control.elements stacks its result, rather than returns a carry.
+bool is_stacked(const CallData& element_loop);
+
 /// The symbol that stands for the counter in the region of a control.scan: the starts of slices may
 /// contain it. nullopt for other calls.
 std::optional<SymbolId> scan_counter(const CallData& call);

@@ -4,8 +4,8 @@
 // quotients by Smith's method, and without Annex G of the C standard, which recovers infinities
 // from NaN. The order is lexicographic.
 namespace heddle_scalar {
-// GCC 12 fuses the two halves of a complex product into one instruction even if contraction is
-// disabled. The barrier makes each product round separately.
+// GCC 12 fuses the two halves of a complex product or quotient into one instruction even if
+// contraction is disabled. The barrier makes each product round separately.
 template <class T>
 HD_SCALAR T rounded(T product) {
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && __GNUC__ >= 12
@@ -39,13 +39,13 @@ struct complex {
     const T large = wide ? b.re : b.im;
     const T small = wide ? b.im : b.re;
     const T ratio = small / large;
-    const T scale = 1 / (large + small * ratio);
+    const T scale = 1 / (large + rounded(small * ratio));
     const T first = wide ? a.re : a.im;
     const T second = wide ? a.im : a.re;
-    const T imaginary = wide ? second - first * ratio : first * ratio - second;
+    const T imaginary = wide ? second - rounded(first * ratio) : rounded(first * ratio) - second;
     const bool by_zero = wide & (width == 0);
     const T magnitude = by_zero ? static_cast<T>(0) : large;
-    return {by_zero ? a.re / magnitude : (first + second * ratio) * scale,
+    return {by_zero ? a.re / magnitude : (first + rounded(second * ratio)) * scale,
             by_zero ? a.im / magnitude : imaginary * scale};
   }
   friend HD_SCALAR bool operator==(complex a, complex b) { return (a.re == b.re) & (a.im == b.im); }

@@ -53,7 +53,8 @@ class ElementLoopLowering {
       : graph_(graph),
         call_(call),
         carries_(static_cast<std::size_t>(call.data().get<std::int64_t>("carries"))),
-        constants_(call.operands.size() - carries_) {
+        sequences_(sequences_of(call.data())),
+        constants_(call.operands.size() - carries_ - sequences_) {
     for (const ir::Region& region : element_regions_of(call)) {
       regions_.emplace_back(region, counters, ir::scan_counter(call.data()), constants_, carries_,
                             target);
@@ -80,101 +81,151 @@ class ElementLoopLowering {
 
   /// The results, or nothing if they cannot be computed element by element.
   std::optional<std::vector<ValueId>> run() {
-    if (!obstacle().empty()) return std::nullopt;
+    if (!obstacle().empty() || call_.operands.empty()) return std::nullopt;
     const std::vector<bool> used = used_results(call_);
-    std::vector<ValueId> results(call_.operands.end() - static_cast<std::ptrdiff_t>(carries_),
-                                 call_.operands.end());
+    std::vector<ValueId> results(used.size(), call_.operands.front());  // for those not used
     std::vector<std::size_t> open;
-    for (std::size_t k = 0; k < carries_; ++k) {
-      if (used[k] && !regions_.back().keeps(k)) open.push_back(k);
+    for (std::size_t r = 0; r < used.size(); ++r) {
+      const bool kept = r < carries_ && (!used[r] || regions_.back().keeps(r));
+      if (kept) {
+        results[r] = call_.operands[constants_ + r];
+      } else if (used[r]) {
+        open.push_back(r);
+      }
     }
     while (!open.empty()) {
       // Results of one shape share a loop, with all the carries that one of them depends on.
-      const ir::Shape shape = type_of(open.front()).shape;
-      Carries together(carries_);
-      for (const std::size_t k : open) together[k] = together[k] || type_of(k).shape == shape;
-      complete(together);
-      const std::vector<ValueId> made = loop(together, shape);
-      std::erase_if(open, [&](std::size_t k) {
-        if (type_of(k).shape != shape) return false;
-        results[k] = made[k];
-        return true;
-      });
+      const ir::Shape shape = element_shape(open.front());
+      std::vector<std::size_t> together;
+      for (const std::size_t r : open) {
+        if (element_shape(r) == shape) together.push_back(r);
+      }
+      if (!add_loop(together, results)) return std::nullopt;
+      std::erase_if(open, [&](std::size_t r) { return element_shape(r) == shape; });
     }
     return results;
   }
 
  private:
-  const ir::Type& type_of(std::size_t carry) const {
-    return call_.graph.result_types(call_.node)[carry];
+  static std::size_t sequences_of(const ir::CallData& data) {
+    return data.op == &ir::calls::scan()
+               ? static_cast<std::size_t>(data.get<std::int64_t>("sequences"))
+               : 0;
   }
 
-  /// Adds what the carries and the condition depend on.
-  void complete(Carries& carries) const {
+  const ir::Type& type_of(std::size_t result) const {
+    return call_.graph.result_types(call_.node)[result];
+  }
+  bool is_stacked(std::size_t result) const { return result >= carries_; }
+
+  /// The shape of the result's elements; of a stacked result, in one step.
+  ir::Shape element_shape(std::size_t result) const {
+    ir::Shape shape = type_of(result).shape;
+    if (is_stacked(result)) shape.erase(shape.begin());
+    return shape;
+  }
+
+  /// The carries that some results and the condition depend on.
+  Carries carries_of(const std::vector<std::size_t>& results) const {
     const LoopRegion& body = regions_.back();
+    Carries carries(carries_);
+    for (const std::size_t r : results) {
+      if (!is_stacked(r)) carries[r] = true;
+      unite(carries, body.carries_of(r));
+    }
     if (regions_.size() == 2) unite(carries, regions_[0].carries_of(0));
     for (bool grew = true; grew;) {
       grew = false;
       for (std::size_t k = 0; k < carries_; ++k)
         grew |= carries[k] && unite(carries, body.carries_of(k));
     }
+    return carries;
   }
 
-  /// For those of these carries that have the shape, the value after the loop.
-  std::vector<ValueId> loop(const Carries& carries, const ir::Shape& shape) {
+  std::vector<bool> sequences_of(const std::vector<std::size_t>& outputs) const {
+    const LoopRegion& body = regions_.back();
+    const std::vector<bool> needed = needed_nodes(body.graph(), outputs);
+    std::vector<bool> sequences(sequences_);
+    for (std::size_t k = 0; k < sequences_; ++k) {
+      const std::size_t parameter = body.counters() + constants_ + carries_ + k;
+      sequences[k] = needed[index_of(body.graph().parameters()[parameter])];
+    }
+    return sequences;
+  }
+
+  /// Adds a loop for results whose elements have one shape. False if nothing is an operand of it.
+  bool add_loop(const std::vector<std::size_t>& asked, std::vector<ValueId>& results) {
+    const Carries carries = carries_of(asked);
     std::vector<std::size_t> outputs;
     for (std::size_t k = 0; k < carries_; ++k) {
       if (carries[k]) outputs.push_back(k);
     }
+    const std::size_t carried = outputs.size();
+    for (const std::size_t r : asked) {
+      if (is_stacked(r)) outputs.push_back(r);
+    }
+    const std::vector<bool> sequences = sequences_of(outputs);
     std::vector<std::vector<std::size_t>> wanted = {outputs};
     if (regions_.size() == 2) wanted.insert(wanted.begin(), std::vector<std::size_t>{0});
-    ElementRegions made(graph_, call_, carries);
+    ElementRegions made(graph_, call_, carries, sequences);
     for (std::size_t i = 0; i < regions_.size(); ++i) made.move_invariants(regions_[i], wanted[i]);
     std::vector<ir::Region> regions;
     for (std::size_t i = 0; i < regions_.size(); ++i)
       regions.push_back(made.scalar_region(regions_[i], wanted[i]));
     std::vector<ValueId> operands = made.constants();
-    for (const std::size_t k : outputs) operands.push_back(call_.operands[constants_ + k]);
+    for (std::size_t k = 0; k < carried; ++k)
+      operands.push_back(call_.operands[constants_ + outputs[k]]);
+    for (std::size_t k = 0; k < sequences_; ++k) {
+      if (sequences[k]) operands.push_back(call_.operands[constants_ + carries_ + k]);
+    }
+    if (operands.empty()) return false;
     const bool counted = regions_.size() == 1;
-    const auto length = counted ? ir::Dims{ir::scan_length(call_.data())} : ir::Dims{};
-    std::vector<ValueId> results(carries_);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if (type_of(outputs[i]).shape != shape) continue;
-      ir::Attributes attributes =
-          ir::call_attributes(ir::calls::element_loop(),
-                              {{"carries", static_cast<std::int64_t>(outputs.size())},
-                               {"result", static_cast<std::int64_t>(i)},
-                               {"length", length},
-                               {"reverse", counted && call_.data().get<bool>("reverse")}},
-                              regions);
+      if (std::ranges::find(asked, outputs[i]) == asked.end()) continue;
+      ir::Attributes attributes = ir::call_attributes(
+          ir::calls::element_loop(),
+          {{"carries", static_cast<std::int64_t>(carried)},
+           {"sequences", std::ranges::count(sequences, true)},
+           {"result", static_cast<std::int64_t>(i)},
+           {"length", counted ? ir::Dims{ir::scan_length(call_.data())} : ir::Dims{}},
+           {"reverse", counted && call_.data().get<bool>("reverse")}},
+          regions);
       const ValueId result =
           graph_.add(ir::Op::call, operands, std::move(attributes), call_.location());
-      results[outputs[i]] = in_shape(result, shape);
+      results[outputs[i]] = in_shape(result, type_of(outputs[i]).shape, is_stacked(outputs[i]));
     }
-    return results;
+    return true;
   }
 
-  /// Constants may have leading extents of 1 that the carry does not have.
-  ValueId in_shape(ValueId value, const ir::Shape& shape) {
-    if (graph_.shape(value) == shape) return value;
-    ir::Attributes attributes;
-    attributes.shape = shape;
-    return graph_.add(ir::Op::reshape, {value}, std::move(attributes), call_.location());
+  /// Constants may have leading extents of 1 that the result does not have. What a stacked result
+  /// is computed from may have fewer elements than it.
+  ValueId in_shape(ValueId value, const ir::Shape& shape, bool stacked) {
+    const auto changed = [&](ir::Op op, const ir::Shape& to) {
+      if (graph_.shape(value) == to) return;
+      ir::Attributes attributes;
+      attributes.shape = to;
+      value = graph_.add(op, {value}, std::move(attributes), call_.location());
+    };
+    ir::Shape aligned = graph_.shape(value);
+    const auto first = aligned.begin() + (stacked ? 1 : 0);
+    if (aligned.size() > shape.size()) {
+      aligned.erase(first, first + static_cast<std::ptrdiff_t>(aligned.size() - shape.size()));
+    } else {
+      aligned.insert(first, shape.size() - aligned.size(), Dim(1));
+    }
+    changed(ir::Op::reshape, aligned);
+    changed(ir::Op::broadcast_to, shape);
+    return value;
   }
 
   Graph& graph_;
   const OldCall& call_;
-  const std::size_t carries_, constants_;
+  const std::size_t carries_, sequences_, constants_;
   std::vector<LoopRegion> regions_;
   int operations_ = 0;
 };
 
 constexpr std::size_t scan_counters = 2;  // the counter as an extent and as a value
-
-bool has_only_carries(const ir::CallData& scan) {
-  const auto carries = static_cast<std::size_t>(scan.get<std::int64_t>("carries"));
-  return scan.get<std::int64_t>("sequences") == 0 && scan.regions[0].results.size() == carries;
-}
 
 /// Copies a call as it is.
 std::vector<ValueId> unchanged(Graph& graph, const OldCall& call) {
@@ -187,10 +238,9 @@ std::vector<ValueId> unchanged(Graph& graph, const OldCall& call) {
 }  // namespace
 
 std::vector<ValueId> lower_scan(Graph& graph, const OldCall& call, const ir::Target& target) {
-  if (has_only_carries(call.data())) {
-    if (auto results = ElementLoopLowering(graph, call, scan_counters, target).run())
-      return *results;
-  }
+  // Without a step, a kernel has nothing to stack.
+  if (ir::scan_length(call.data()) == Dim(0)) return unchanged(graph, call);
+  if (auto results = ElementLoopLowering(graph, call, scan_counters, target).run()) return *results;
   return unchanged(graph, call);
 }
 
@@ -206,7 +256,6 @@ std::string why_step_by_step(const Graph& graph, ValueId call, const ir::Target&
   const auto operands = graph.operands(call);
   const std::vector<ValueId> same(operands.begin(), operands.end());
   const OldCall old{graph, call, same};
-  if (is_scan && !has_only_carries(old.data())) return "it has sequences, or stacks results";
   Graph unused = graph;
   return ElementLoopLowering(unused, old, is_scan ? scan_counters : 0, target).obstacle();
 }

@@ -43,10 +43,14 @@ ir::Region ElementRegions::scalar_region(const LoopRegion& region,
   for (const ValueId constant : constants_)
     constants.push_back(graph.parameter(outer_.dtype(constant), {}));
   const std::size_t before = region.counters() + region.constants();
-  for (std::size_t k = 0; k < carries_.size(); ++k) {
-    const ValueId parameter = from.parameters()[before + k];
-    if (carries_[k]) mapped[index_of(parameter)] = graph.parameter(from.dtype(parameter), {});
-  }
+  const auto take = [&](std::size_t first, const std::vector<bool>& taken) {
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+      const ValueId parameter = from.parameters()[first + k];
+      if (taken[k]) mapped[index_of(parameter)] = graph.parameter(from.dtype(parameter), {});
+    }
+  };
+  take(before, carries_);
+  if (!sequences_.empty()) take(before + carries_.size(), sequences_);
   const std::vector<std::optional<ValueId>>& moved = moved_[made_++];
   std::vector<bool> wanted = needed_nodes(from, outputs);
   for (std::size_t i = 0; i < from.size(); ++i) {

@@ -8,11 +8,13 @@
 
 namespace heddle::passes {
 
-/// Makes the regions of a control.elements with some of a loop's carries, and its constants.
+/// Makes the regions of a control.elements with some of a loop's carries and sequences, and its
+/// constants.
 class ElementRegions {
  public:
-  ElementRegions(Graph& outer, const OldCall& call, const Carries& carries)
-      : outer_(outer), call_(call), carries_(carries) {}
+  ElementRegions(Graph& outer, const OldCall& call, const Carries& carries,
+                 const std::vector<bool>& sequences)
+      : outer_(outer), call_(call), carries_(carries), sequences_(sequences) {}
 
   /// Values that the outputs need and that do not change from step to step are computed before the
   /// loop: further constants.
@@ -31,6 +33,7 @@ class ElementRegions {
   Graph& outer_;
   const OldCall& call_;
   const Carries& carries_;
+  const std::vector<bool>& sequences_;
   std::vector<ValueId> constants_;
   std::vector<std::vector<std::optional<ValueId>>> moved_;  ///< by region, to the outer graph
   std::size_t made_ = 0;

@@ -57,7 +57,8 @@ LoopRegion::LoopRegion(const ir::Region& region, std::size_t counters,
   for (std::size_t i = 0; i < graph_.parameters().size(); ++i) {
     const std::uint32_t node = index_of(graph_.parameters()[i]);
     varies_[node] = i < counters || i >= counters + constants;
-    if (i >= counters + constants) depends_[node][i - counters - constants] = true;
+    const bool is_carry = i >= counters + constants && i < counters + constants + carries;
+    if (is_carry) depends_[node][i - counters - constants] = true;
   }
   const std::vector<bool> needed = ir::needed_nodes(graph_);
   for (std::size_t i = 0; i < graph_.size(); ++i) {

@@ -21,7 +21,7 @@ std::vector<bool> needed_nodes(const Graph& graph, const std::vector<std::size_t
 class LoopRegion {
  public:
   /// `counters`: the number of parameters before the constants, of which the last is the counter.
-  /// `symbol` stands for the counter in slices.
+  /// Parameters after the carries are sequences. `symbol` stands for the counter in slices.
   LoopRegion(const ir::Region& region, std::size_t counters, std::optional<ir::SymbolId> symbol,
              std::size_t constants, std::size_t carries, const ir::Target& target);
 

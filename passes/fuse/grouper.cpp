@@ -48,6 +48,10 @@ void Grouper::place(ValueId node) {
 
   std::vector<std::uint32_t> groups;
   for (const Access& access : accesses) groups.push_back(access.group);
+  if (walks_memory(graph_, node)) {
+    if (!try_sibling(node, groups)) make_group(node);
+    return;
+  }
   if (op == ir::Op::constant && !must_store) return;
   if (is_view(node) && !must_store) {
     if (is_read_across_items(node)) return make_group(node);
@@ -97,7 +101,7 @@ void Grouper::make_group(ValueId node) {
     group.outer = loops_over(space, *rows, map);
     candidate.maps[0] = reshape_map(space, map, *rows, graph_.shape(node));
   } else {
-    group.outer = loops_over(space, graph_.shape(node), candidate.maps[0]);
+    group.outer = loops_over(space, loop_shape(graph_, node), candidate.maps[0]);
   }
   std::string family, reason;
   std::optional<Candidate> fitted = fit(candidate, group, reason);

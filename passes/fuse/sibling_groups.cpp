@@ -70,7 +70,7 @@ std::optional<Candidate> Grouper::sibling_candidate(ValueId node, const Group& g
   if (walks == group.inner.empty()) return std::nullopt;
   const std::vector<AtomId>& loops = scans ? group.scanned : group.outer;
   IndexSpace& space = *result_.space;
-  const ir::Shape& shape = graph_.shape(node);
+  const ir::Shape shape = loop_shape(graph_, node);
   IndexMap map(shape.size());
   std::size_t next = 0;
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {

@@ -8,8 +8,6 @@
 
 namespace heddle::passes {
 
-namespace {
-
 IndexMap broadcast_map(const IndexMap& map, const ir::Shape& operand) {
   IndexMap result(operand.size());
   const std::size_t missing = map.size() - operand.size();
@@ -18,6 +16,8 @@ IndexMap broadcast_map(const IndexMap& map, const ir::Shape& operand) {
   }
   return result;
 }
+
+namespace {
 
 IndexMap slice_update_value_map(IndexSpace& space, const ir::Attributes& attributes,
                                 const IndexMap& map, const ir::Shape& value) {

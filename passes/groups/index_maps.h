@@ -14,6 +14,8 @@ namespace heddle::passes {
 /// the reduced axes are indexed by the loops `inner`.
 IndexMap operand_map(IndexSpace& space, const Graph& graph, ValueId node, std::size_t k,
                      const IndexMap& map, const std::vector<AtomId>& inner = {});
+/// The index map at which an operand that broadcasts is read for an element at `map`.
+IndexMap broadcast_map(const IndexMap& map, const ir::Shape& operand);
 /// The index maps at which a reduction without segments reads its operand if it is computed as
 /// arithmetic on all elements of a row, in C order. The number of these must be constant.
 std::vector<IndexMap> unrolled_maps(const Graph& graph, ValueId reduction, const IndexMap& map);

@@ -10,6 +10,23 @@ bool is_element_loop(const ir::Graph& graph, ir::ValueId node) {
   return graph.is_call_of(node, ir::calls::element_loop());
 }
 
+bool walks_memory(const ir::Graph& graph, ir::ValueId node) {
+  if (!is_element_loop(graph, node)) return false;
+  const ir::CallData& call = *graph.attributes(node).call;
+  const auto carries = static_cast<std::size_t>(call.get<std::int64_t>("carries"));
+  return call.get<std::int64_t>("sequences") > 0 || call.regions.back().results.size() > carries;
+}
+
+bool is_stacked(const ir::Graph& graph, ir::ValueId node) {
+  return is_element_loop(graph, node) && ir::is_stacked(*graph.attributes(node).call);
+}
+
+ir::Shape loop_shape(const ir::Graph& graph, ir::ValueId node) {
+  ir::Shape shape = graph.shape(node);
+  if (is_stacked(graph, node)) shape.erase(shape.begin());
+  return shape;
+}
+
 bool is_user_map(const ir::Graph& graph, ir::ValueId node) {
   return graph.is_call_of(node, ir::calls::user_map());
 }
@@ -39,7 +56,8 @@ bool is_element_call(const ir::Graph& graph, ir::ValueId node) {
 bool is_per_element(const ir::Graph& graph, ir::ValueId node) {
   const ir::Op op = graph.op(node);
   if (is_user_map(graph, node)) return !ir::has_raw_operands(*graph.attributes(node).call);
-  return ir::is_elementwise(op) || op == ir::Op::cast || is_element_loop(graph, node);
+  const bool loops = is_element_loop(graph, node) && !walks_memory(graph, node);
+  return ir::is_elementwise(op) || op == ir::Op::cast || loops;
 }
 
 bool is_segmented(const ir::Graph& graph, ir::ValueId node) {
@@ -48,6 +66,10 @@ bool is_segmented(const ir::Graph& graph, ir::ValueId node) {
 
 bool reads_whole(const ir::Graph& graph, ir::ValueId node, std::size_t k) {
   if (ir::is_search(graph.op(node))) return k == 0;
+  if (is_element_loop(graph, node)) {
+    const auto sequences = graph.attributes(node).call->get<std::int64_t>("sequences");
+    return k + static_cast<std::size_t>(sequences) >= graph.operands(node).size();
+  }
   if (!is_user_function(graph, node)) return false;
   const ir::CallData& call = *graph.attributes(node).call;
   const bool is_initial = k >= ir::user_function(call).inputs.size();

@@ -9,6 +9,16 @@ namespace heddle::passes {
 /// Whether a node is a control.elements.
 bool is_element_loop(const ir::Graph& graph, ir::ValueId node);
 
+/// Whether the steps of a control.elements read sequences or store results, which are in memory.
+bool walks_memory(const ir::Graph& graph, ir::ValueId node);
+
+/// Whether a node is a control.elements that stacks its result.
+bool is_stacked(const ir::Graph& graph, ir::ValueId node);
+
+/// The shape that the loops of a kernel run over to compute a node: its own; of a stacked result,
+/// that of one step.
+ir::Shape loop_shape(const ir::Graph& graph, ir::ValueId node);
+
 /// Whether a node is a user.map.
 bool is_user_map(const ir::Graph& graph, ir::ValueId node);
 
@@ -30,7 +40,8 @@ bool writes_anywhere(const ir::Graph& graph, ir::ValueId node);
 bool is_element_call(const ir::Graph& graph, ir::ValueId node);
 
 /// Whether each element of a node depends only on the elements of its operands at the same
-/// position: an elementwise op, a cast, an element loop, or a user.map without raw operands.
+/// position: an elementwise op, a cast, an element loop that does not walk memory, or a user.map
+/// without raw operands.
 bool is_per_element(const ir::Graph& graph, ir::ValueId node);
 
 /// Whether a node is a reduction of segments, whose begins and ends are operands 1 and 2.

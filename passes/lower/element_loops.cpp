@@ -16,22 +16,23 @@ namespace heddle::passes {
 namespace {
 
 /// Equal for calls that differ only in which carry is their result.
-std::string key_of(const ir::CallData& call, const std::vector<int>& operands, int enclosing) {
+std::string key_of(const ir::CallData& call, const std::vector<int>& operands,
+                   const std::vector<ElementLoops::Sequence>& sequences, int enclosing) {
   std::string key = fmt::format("{} in {}: {}", fmt::join(operands, " "), enclosing,
                                 call.get<std::int64_t>("carries"));
   if (ir::is_counted(call)) key += fmt::format(" times {}", ir::scan_length(call).to_string());
   if (call.get<bool>("reverse")) key += " reversed";
+  for (const ElementLoops::Sequence& one : sequences)
+    key += fmt::format(" p{}[{}]", one.operand, text_of(one.address));
   for (const ir::Region& region : call.regions) key += ' ' + region.hash.hex();
   return key;
 }
 
 }  // namespace
 
-int ElementLoops::add(const ir::CallData& call, const std::vector<int>& operands, ValueId source) {
-  const std::string key = key_of(call, operands, enclosing_);
-  auto found = known_.find(key);
-  if (found == known_.end()) found = known_.emplace(key, add_loop(call, operands, source)).first;
-  const int loop = found->second;
+int ElementLoops::add(const ir::CallData& call, const std::vector<int>& operands,
+                      const std::vector<Sequence>& sequences, ValueId source) {
+  const int loop = loop_of(call, operands, sequences, source);
   const ElementLoop& made = plan_.element_loops[static_cast<std::size_t>(loop)];
   const auto carry = static_cast<std::size_t>(call.get<std::int64_t>("result"));
   Instruction result =
@@ -42,8 +43,42 @@ int ElementLoops::add(const ir::CallData& call, const std::vector<int>& operands
   return push(std::move(result), enclosing_, source);
 }
 
+int ElementLoops::add_stacked(const ir::CallData& call, const std::vector<int>& operands,
+                              const std::vector<Sequence>& sequences, int operand, Index address,
+                              ValueId source) {
+  const int loop = loop_of(call, operands, sequences, source);
+  const auto result = static_cast<std::size_t>(call.get<std::int64_t>("result"));
+  ElementLoop& made = plan_.element_loops[static_cast<std::size_t>(loop)];
+  made.atom = atom_of(made);
+  const int value = made.next[result];
+  Instruction put = Instruction::of(Instruction::Kind::put, plan_.body[value].dtype);
+  put.operand = operand;
+  put.address = std::move(address);
+  put.arguments = {value};
+  made.steps.push_back(push(std::move(put), loop, source));
+  return made.instruction;
+}
+
+AtomId ElementLoops::step_of(Dim length, IndexSpace& space) {
+  const auto found = std::ranges::find(step_atoms_, length, &std::pair<Dim, AtomId>::first);
+  if (found != step_atoms_.end()) return found->second;
+  return step_atoms_.emplace_back(length, space.new_loop(length)).second;
+}
+
+AtomId ElementLoops::atom_of(const ElementLoop& loop) const {
+  return std::ranges::find(step_atoms_, *loop.length, &std::pair<Dim, AtomId>::first)->second;
+}
+
+int ElementLoops::loop_of(const ir::CallData& call, const std::vector<int>& operands,
+                          const std::vector<Sequence>& sequences, ValueId source) {
+  const std::string key = key_of(call, operands, sequences, enclosing_);
+  const auto found = known_.find(key);
+  if (found != known_.end()) return found->second;
+  return known_[key] = add_loop(call, operands, sequences, source);
+}
+
 int ElementLoops::add_loop(const ir::CallData& call, const std::vector<int>& operands,
-                           ValueId source) {
+                           const std::vector<Sequence>& sequences, ValueId source) {
   const int loop = static_cast<int>(plan_.element_loops.size());
   const auto carries = static_cast<std::size_t>(call.get<std::int64_t>("carries"));
   const auto split = operands.end() - static_cast<std::ptrdiff_t>(carries);
@@ -63,6 +98,12 @@ int ElementLoops::add_loop(const ir::CallData& call, const std::vector<int>& ope
     carried.arguments = made.initial;
     arguments.push_back(push(std::move(carried), loop, source));
   }
+  for (const Sequence& sequence : sequences) {
+    Instruction load = Instruction::of(Instruction::Kind::load, sequence.dtype);
+    load.operand = sequence.operand;
+    load.address = sequence.address;
+    arguments.push_back(push(std::move(load), loop, source));
+  }
   if (made.length) {
     Instruction step = Instruction::of(Instruction::Kind::step, DType::i64);
     step.loop = loop;
@@ -72,6 +113,7 @@ int ElementLoops::add_loop(const ir::CallData& call, const std::vector<int>& ope
     decided = plan_.body.size();
   }
   made.next = add_region(*call.regions.back().graph, arguments, loop, source);
+  if (!sequences.empty()) made.atom = atom_of(made);
   for (std::size_t i = 0; i < plan_.body.size(); ++i) {
     if (plan_.body[i].step_of != loop) continue;
     made.steps.push_back(static_cast<int>(i));
@@ -108,7 +150,7 @@ std::vector<int> ElementLoops::add_region(const ir::Graph& region,
       continue;
     }
     if (op == ir::Op::call) {
-      instructions[i] = add(*region.attributes(node).call, operands, source);
+      instructions[i] = add(*region.attributes(node).call, operands, {}, source);
       continue;
     }
     Instruction one = Instruction::of(Instruction::Kind::apply, region.dtype(node));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/calls/control.h"
 #include "ir/calls/user_map.h"
 #include "ir/types/reduction_order.h"
 #include "passes/calls/lowering.h"
@@ -34,10 +35,12 @@ class Lowering {
       const bool is_region = group_.in_place && stored == group_.root;
       // A copy of a scattered array reads it.
       const bool anywhere = writes_anywhere(graph_, stored) && !places_.is_load(stored);
+      const bool in_steps = is_stacked(graph_, stored) && !places_.is_load(stored);
       roots.push_back(is_region                           ? region(group_.stored_maps[i])
+                      : in_steps                          ? written(stored, group_.stored_maps[i])
                       : !anywhere                         ? whole(stored, group_.stored_maps[i])
                       : ir::is_scatter(graph_.op(stored)) ? scattered(stored)
-                                                          : written(stored));
+                                                          : written(stored, group_.stored_maps[0]));
     }
     places_.settle();
     for (Root& root : roots) {
@@ -62,7 +65,7 @@ class Lowering {
   Root whole(ValueId node, const IndexMap& map);
   Root region(const IndexMap& map);
   Root scattered(ValueId node);
-  Root written(ValueId node);
+  Root written(ValueId node, const IndexMap& map);
   void emit_up_to(std::uint32_t place);
   void aim(Root& root);
   int emit(const Place& place);
@@ -73,6 +76,8 @@ class Lowering {
   int emit_bound(int index, Dim axis);
   int emit_user_map(const Place& place);  ///< or a user.write
   int emit_array(int operand, ValueId value);
+  int emit_element_loop(const Place& place);
+  Index address_in_step(ValueId array, const IndexMap& map, Dim length);
   Index addressed(const Index& index, std::vector<int>& needed);
   int emit_position(AtomId gathered);
   int emit_guard(const Guard& guard);
@@ -127,9 +132,9 @@ Lowering::Root Lowering::scattered(ValueId node) {
   return root;
 }
 
-// A user's function writes to the array.
-Lowering::Root Lowering::written(ValueId node) {
-  Root root{node, places_.add_root(node, group_.stored_maps[0]), {}};
+// A user's function, or the steps of a loop, write to the array.
+Lowering::Root Lowering::written(ValueId node, const IndexMap& map) {
+  Root root{node, places_.add_root(node, map), {}};
   root.store.by_value = true;
   return root;
 }
@@ -173,7 +178,7 @@ int Lowering::emit(const Place& place) {
   if (places_.is_unrolled(node)) return emit_unrolled(place);
   if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
   if (is_user_function(graph_, node)) return emit_user_map(place);
-  if (op == ir::Op::call) return loops_.add(*attributes.call, values_of(place), node);
+  if (op == ir::Op::call) return emit_element_loop(place);
   Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
   instruction.op = op;
   instruction.arguments = values_of(place);
@@ -292,6 +297,32 @@ int Lowering::emit_array(int operand, ValueId value) {
   array.operand = operand;
   array.extents = graph_.shape(value);
   return push(std::move(array), value);
+}
+
+int Lowering::emit_element_loop(const Place& place) {
+  const ir::CallData& call = *graph_.attributes(place.node).call;
+  const Dim length = ir::scan_length(call);
+  std::vector<ElementLoops::Sequence> sequences;
+  for (std::size_t k = 0; k < graph_.operands(place.node).size(); ++k) {
+    if (!reads_whole(graph_, place.node, k)) continue;
+    const ValueId operand = graph_.operands(place.node)[k];
+    sequences.push_back({operand_slot(strip_reshapes(graph_, operand), false),
+                         graph_.dtype(operand), address_in_step(operand, place.map, length)});
+  }
+  const std::vector<int> values = values_of(place);
+  if (!ir::is_stacked(call)) return loops_.add(call, values, sequences, place.node);
+  const int result = operand_slot(place.node, true);
+  return loops_.add_stacked(call, values, sequences, result,
+                            address_in_step(place.node, place.map, length), place.node);
+}
+
+/// The element, in a step of a loop, of an array whose first axis is that of the steps.
+Index Lowering::address_in_step(ValueId array, const IndexMap& map, Dim length) {
+  const ir::Shape& shape = graph_.shape(array);
+  IndexMap whole = broadcast_map(map, {shape.begin() + 1, shape.end()});
+  whole.insert(whole.begin(),
+               length == Dim(1) ? Index{} : space_.loop(loops_.step_of(length, space_)));
+  return linear_index(space_, whole, shape);
 }
 
 /// Replaces values of the program in the index by instructions, and appends these to `needed`.

@@ -105,8 +105,7 @@ class Chains {
         break;
       }
       held = operand_of(*next, at(user).stored.front());
-      plan.open_call(at(*next).root, *calls_[*next]);
-      plan.hold_operand(*held, *plans_[user]);
+      plan.continue_with(at(*next).root, *calls_[*next], *held, *plans_[user]);
       position = *next;
     }
     ItemChain chain;

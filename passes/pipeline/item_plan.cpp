@@ -185,8 +185,11 @@ bool ItemPlan::can_use(const KernelPlan& plan) const {
 
 void ItemPlan::use_results(const KernelPlan& plan) { append(plan, *loops_of_results(plan), -1); }
 
-void ItemPlan::hold_operand(std::size_t k, const KernelPlan& plan) {
-  append(plan, *loops_of_results(plan), arrays_[k]);
+void ItemPlan::continue_with(ValueId call, const ItemCall& item, std::size_t k,
+                             const KernelPlan& plan) {
+  ItemLoops loops = *loops_of_results(plan);  // of the call before, whose items have other axes
+  open_call(call, item);
+  append(plan, std::move(loops), arrays_[k]);
 }
 
 bool ItemPlan::can_continue(const KernelPlan& plan, ValueId call, const ItemCall& item,

@@ -47,8 +47,8 @@ class ItemPlan {
   /// in the memory of an item.
   bool can_continue(const KernelPlan& plan, ValueId call, const ItemCall& item,
                     std::size_t k) const;
-  /// As make_operand, from results of earlier calls. Call it after open_call.
-  void hold_operand(std::size_t k, const KernelPlan& plan);
+  /// Adds another call, whose operand `k` is made by such a plan.
+  void continue_with(ValueId call, const ItemCall& item, std::size_t k, const KernelPlan& plan);
   KernelPlan finish();
 
  private:

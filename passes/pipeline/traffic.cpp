@@ -47,7 +47,8 @@ Dim kernel_bytes(const Graph& graph, const KernelPlan& plan) {
     all.elements += touched(plan, address, whole(operand));
   };
   for (const Instruction& instruction : plan.body) {
-    if (instruction.kind == Instruction::Kind::load) add(instruction.operand, instruction.address);
+    if (instruction.kind == Instruction::Kind::load || instruction.kind == Instruction::Kind::put)
+      add(instruction.operand, instruction.address);
     if (instruction.kind == Instruction::Kind::search ||
         instruction.kind == Instruction::Kind::array) {
       operands[instruction.operand].addresses = {Index{}};

@@ -221,6 +221,11 @@ Dim steps_around(const KernelPlan& plan, const Instruction& instruction, Dim unk
   return steps;
 }
 
+bool walks_memory(const KernelPlan& plan) {
+  return std::ranges::any_of(plan.element_loops,
+                             [](const ElementLoop& loop) { return loop.atom.has_value(); });
+}
+
 Dim iterations(const std::vector<Loop>& loops) {
   Dim product = 1;
   for (const Loop& loop : loops) product *= loop.extent;

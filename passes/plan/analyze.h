@@ -26,6 +26,9 @@ int index_bits(const KernelPlan& plan);
 /// around it. `unknown`: the number of steps of a loop with a condition.
 Dim steps_around(const KernelPlan& plan, const Instruction& instruction, Dim unknown);
 
+/// Whether element loops load or store elements in their steps.
+bool walks_memory(const KernelPlan& plan);
+
 /// Product of the loops' extents.
 Dim iterations(const std::vector<Loop>& loops);
 /// A reduction of the kernel, if its rows are segments; else null.

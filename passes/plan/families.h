@@ -15,7 +15,7 @@ inline constexpr int max_stores = 96;
 /// Whether the group, including the candidate, stays within these limits.
 Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate,
                      const ir::Target& target);
-/// As within_sizes, for families that do not scatter.
+/// As within_sizes, for families that neither scatter nor use memory in the steps of loops.
 Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate,
                       const ir::Target& target);
 
@@ -47,6 +47,14 @@ class Scatter : public Pointwise {
  public:
   std::string_view name() const override { return "scatter"; }
   Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+};
+
+/// Loops over steps that each element runs on its own, reading and storing arrays in each step.
+class Steps : public Family {
+ public:
+  std::string_view name() const override { return "steps"; }
+  Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
+  bool schedule(KernelPlan&, const ir::Target&) const override;
 };
 
 /// Reductions over the same inner loops, with the ops before and after them.

@@ -77,6 +77,7 @@ struct Instruction {
     looped,    ///< carry `carry` after the last step of the loop that arguments[0] runs
     carried,   ///< in a loop: carry `carry` before this step
     step,      ///< in a loop: the number of this step
+    put,       ///< in a loop: stores arguments[0] in operands[operand][address]. No value
     score      ///< in an attention kernel: the scaled product of a query and a key
   };
   Kind kind = Kind::constant;
@@ -141,14 +142,15 @@ struct Reduction {
 
 /// A loop over steps that each element runs on its own, inside the kernel (control.elements).
 struct ElementLoop {
-  int instruction = -1;       ///< the instruction of kind `loop`
-  std::vector<int> initial;   ///< the carries before the loop
-  std::vector<int> steps;     ///< the instructions of a step, in order
-  int condition = -1;         ///< whether to take the step; -1 if there is a length
-  std::size_t decided = 0;    ///< how many of `steps` come before the condition is known
-  std::vector<int> next;      ///< the carries after the step
-  std::optional<Dim> length;  ///< the number of steps
-  bool reverse = false;       ///< steps are counted down to 0
+  int instruction = -1;        ///< the instruction of kind `loop`
+  std::vector<int> initial;    ///< the carries before the loop
+  std::vector<int> steps;      ///< the instructions of a step, in order
+  int condition = -1;          ///< whether to take the step; -1 if there is a length
+  std::size_t decided = 0;     ///< how many of `steps` come before the condition is known
+  std::vector<int> next;       ///< the carries after the step, then the results to stack
+  std::optional<Dim> length;   ///< the number of steps
+  bool reverse = false;        ///< steps are counted down to 0
+  std::optional<AtomId> atom;  ///< stands for the step in the addresses of loads and puts
 };
 
 /// The loop with other numbers of its instructions.

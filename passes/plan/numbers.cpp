@@ -42,6 +42,7 @@ class Copy {
     for (Store& store : copy_.stores) store.address = address(store.operand, store.address);
     for (ElementLoop& one : copy_.element_loops) {
       if (one.length) one.length = factor(*one.length, true);
+      if (one.atom) one.atom = atoms_.at(*one.atom);
     }
     return std::move(copy_);
   }

@@ -287,6 +287,9 @@ class PlanText {
       case Instruction::Kind::step:
         what = fmt::format("loop {} step", one.loop);
         break;
+      case Instruction::Kind::put:
+        what = fmt::format("put p{}[{}]{}", one.operand, index(one.address), arguments);
+        break;
       case Instruction::Kind::score:
         what = "score";
         break;

@@ -32,6 +32,8 @@ bool is_pointwise(const Graph& graph, ValueId node) {
 Verdict within_limits(const Graph& graph, const Group& group, const Candidate& candidate,
                       const ir::Target& target) {
   if (writes_anywhere(graph, group.root)) return Verdict::no("the group scatters");
+  if (walks_memory(graph, group.root) || walks_memory(graph, candidate.node))
+    return Verdict::no("a loop over steps that uses memory runs in a kernel of its own");
   return within_sizes(graph, group, candidate, target);
 }
 
@@ -161,6 +163,23 @@ Verdict Scatter::extend(const Graph& graph, const Group& group, const Candidate&
       op != ir::Op::concatenate && op != ir::Op::slice_update)
     return Verdict::no(std::string(info(op).name) + " is not elementwise");
   return within_sizes(graph, group, candidate, target);
+}
+
+Verdict Steps::extend(const Graph& graph, const Group& group, const Candidate& candidate,
+                      const ir::Target& target) const {
+  if (!walks_memory(graph, group.root)) return Verdict::no("no loop over steps uses memory");
+  if (!walks_memory(graph, candidate.node) && !is_pointwise(graph, candidate.node) &&
+      !candidate.unrolled)
+    return Verdict::no(std::string(graph.op_name(candidate.node)) + " is not elementwise");
+  return within_sizes(graph, group, candidate, target);
+}
+
+// In each step, neighbouring threads use neighbouring elements, so they need no vectors. Few
+// threads in a block spread few elements over many multiprocessors.
+bool Steps::schedule(KernelPlan& plan, const ir::Target& target) const {
+  plan.mapping = Mapping::elements;
+  if (ir::capabilities_of(target).blocks) plan.threads = 64;
+  return true;
 }
 
 namespace {

@@ -200,9 +200,9 @@ bool Generic::schedule(KernelPlan& plan, const ir::Target& target) const {
 
 std::span<const Family* const> families() {
   // Never destroyed, because programs may be compiled while the process exits.
-  static const Family* const all[] = {new Transpose,     new Pointwise, new Piecewise,
-                                      new Scatter,       new Scan,      new ReductionFamily,
-                                      new Normalization, new Generic};
+  static const Family* const all[] = {new Transpose,       new Pointwise,     new Piecewise,
+                                      new Scatter,         new Steps,         new Scan,
+                                      new ReductionFamily, new Normalization, new Generic};
   return all;
 }
 

@@ -114,6 +114,21 @@ const std::string counted_text =
     "  return %1\n"
     "}\n";
 
+/// c = 10 c + row, for each element of %1 and each row of %0, of which 100 c + row is stacked.
+const std::string stacked_text =
+    "func @f(%0: i64[n,2], %1: i64[3,1]) -> i64[n,3,2] {\n"
+    "  %2 = call control.elements %1, %0 {carries = 1, sequences = 1, result = 1, length = [n], "
+    "reverse = true} : i64[n,3,2] region (%0: i64[], %1: i64[], %2: i64[]) -> (i64[], i64[]) {\n"
+    "    %3 = constant 10 : i64[]\n"
+    "    %4 = multiply %1, %3 : i64[]\n"
+    "    %5 = add %4, %2 : i64[]\n"
+    "    %6 = multiply %4, %3 : i64[]\n"
+    "    %7 = add %6, %2 : i64[]\n"
+    "    return %5, %7\n"
+    "  }\n"
+    "  return %2\n"
+    "}\n";
+
 HostArray array(const std::vector<std::int64_t>& values, Shape shape) {
   HostArray made{{DType::i64, std::move(shape)}, std::vector<std::byte>(8 * values.size())};
   std::memcpy(made.data.data(), values.data(), made.data.size());
@@ -153,7 +168,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 TEST_CASE("loops and branches print and read back") {
   for (const std::string& text : {scan_text, while_text, switch_text, sliced_text, elements_text,
-                                  element_loop_text, counted_text}) {
+                                  element_loop_text, counted_text, stacked_text}) {
     CAPTURE(text);
     const Graph graph = parse(text);
     verify(graph);
@@ -199,6 +214,23 @@ TEST_CASE("a loop of each element broadcasts its operands") {
         std::string::npos);
   CHECK(failure<ValueError>(with(counted_text, "length = [4], ", ""))
             .find("a condition unless it has a length") != std::string::npos);
+}
+
+TEST_CASE("a loop of each element reads sequences and stacks results") {
+  const std::vector<HostArray> inputs = {array({1, 2, 3, 4}, {2, 2}), array({0, 1, 2}, {3, 1})};
+  // Row 1 first: 100 c + row, and then with c = 10 c + row.
+  CHECK(result(stacked_text, inputs) ==
+        Values{301, 402, 1301, 1402, 2301, 2402, 3, 4, 103, 104, 203, 204});
+  CHECK(result(with(stacked_text, "reverse = true", "reverse = false"), inputs) ==
+        Values{1, 2, 101, 102, 201, 202, 103, 204, 1103, 1204, 2103, 2204});
+  CHECK(result(stacked_text, {array({}, {0, 2}), array({0, 1, 2}, {3, 1})}).empty());
+  CHECK(failure<ShapeError>(with(stacked_text, "length = [n]", "length = [5]"))
+            .find("the first extent of operand 1 is not 5, the number of steps") !=
+        std::string::npos);
+  CHECK(failure<ValueError>(with(stacked_text, "result = 1", "result = 2"))
+            .find("result = 2 is not in [0, 2)") != std::string::npos);
+  CHECK(failure<ValueError>(with(element_loop_text, "carries = 1", "carries = 1, sequences = 1"))
+            .find("without a length, it takes and returns carries only") != std::string::npos);
 }
 
 TEST_CASE("switch clamps its index to its regions") {
