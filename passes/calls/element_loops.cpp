@@ -89,6 +89,8 @@ class ElementLoopLowering {
       const bool kept = r < carries_ && (!used[r] || regions_.back().keeps(r));
       if (kept) {
         results[r] = call_.operands[constants_ + r];
+      } else if (used[r] && !depends_on_carries(r)) {
+        results[r] = all_steps_at_once(r);
       } else if (used[r]) {
         open.push_back(r);
       }
@@ -123,6 +125,79 @@ class ElementLoopLowering {
     ir::Shape shape = type_of(result).shape;
     if (is_stacked(result)) shape.erase(shape.begin());
     return shape;
+  }
+
+  bool depends_on_carries(std::size_t result) const {
+    const Carries& carries = regions_.back().carries_of(result);
+    return !is_stacked(result) || std::ranges::find(carries, true) != carries.end();
+  }
+
+  /// A stacked result that depends on no carry: the body's elementwise operations, with an axis for
+  /// the steps before the others.
+  ValueId all_steps_at_once(std::size_t result) {
+    const LoopRegion& body = regions_.back();
+    const std::vector<bool> sequences = sequences_of(std::vector{result});
+    const Carries none(carries_);
+    ElementRegions made(graph_, call_, none, sequences);
+    made.move_invariants(body, {result});
+    const ir::Region region = made.scalar_region(body, {result});
+    const ir::Shape& shape = type_of(result).shape;
+    std::size_t rank = shape.size();
+    for (const ValueId constant : made.constants())
+      rank = std::max(rank, graph_.shape(constant).size() + 1);
+    for (std::size_t k = 0; k < sequences_; ++k)
+      rank = std::max(rank, graph_.shape(sequence(k)).size());
+    std::vector<ValueId> operands = {counter_of(rank)};
+    operands.insert(operands.end(), made.constants().begin(), made.constants().end());
+    for (std::size_t k = 0; k < sequences_; ++k) {
+      if (sequences[k]) operands.push_back(with_rank(sequence(k), rank));
+    }
+    const ValueId value = apply(*region.graph, operands);
+    const ir::Shape whole = ranked(shape, rank);
+    return shaped(ir::Op::reshape, shaped(ir::Op::broadcast_to, value, whole), shape);
+  }
+
+  ValueId sequence(std::size_t k) const { return call_.operands[constants_ + carries_ + k]; }
+
+  /// The numbers of the steps along the first axis.
+  ValueId counter_of(std::size_t rank) {
+    ir::Attributes attributes;
+    attributes.dtype = DType::i64;
+    attributes.shape = ranked({ir::scan_length(call_.data())}, rank);
+    attributes.axes = {0};
+    return graph_.add(ir::Op::iota, {}, std::move(attributes), call_.location());
+  }
+
+  /// The shape with axes of extent 1 behind the first.
+  static ir::Shape ranked(ir::Shape shape, std::size_t rank) {
+    shape.insert(shape.begin() + 1, rank - shape.size(), Dim(1));
+    return shape;
+  }
+  ValueId with_rank(ValueId value, std::size_t rank) {
+    return shaped(ir::Op::reshape, value, ranked(graph_.shape(value), rank));
+  }
+  /// A reshape or broadcast_to, unless the value has the shape.
+  ValueId shaped(ir::Op op, ValueId value, const ir::Shape& shape) {
+    if (graph_.shape(value) == shape) return value;
+    ir::Attributes attributes;
+    attributes.shape = shape;
+    return graph_.add(op, {value}, std::move(attributes), call_.location());
+  }
+
+  /// The result of a region on scalars, whose operations are elementwise, for arrays.
+  ValueId apply(const Graph& scalars, const std::vector<ValueId>& operands) {
+    std::vector<ValueId> mapped(scalars.size());
+    for (std::size_t k = 0; k < scalars.parameters().size(); ++k)
+      mapped[index_of(scalars.parameters()[k])] = operands[k];
+    for (std::size_t i = 0; i < scalars.size(); ++i) {
+      const auto node = static_cast<ValueId>(i);
+      if (scalars.op(node) == ir::Op::parameter) continue;
+      std::vector<ValueId> mapped_operands;
+      for (const ValueId operand : scalars.operands(node))
+        mapped_operands.push_back(mapped[index_of(operand)]);
+      mapped[i] = copy_node(graph_, scalars, node, mapped_operands);
+    }
+    return mapped[index_of(scalars.outputs.front())];
   }
 
   /// The carries that some results and the condition depend on.
@@ -200,12 +275,6 @@ class ElementLoopLowering {
   /// Constants may have leading extents of 1 that the result does not have. What a stacked result
   /// is computed from may have fewer elements than it.
   ValueId in_shape(ValueId value, const ir::Shape& shape, bool stacked) {
-    const auto changed = [&](ir::Op op, const ir::Shape& to) {
-      if (graph_.shape(value) == to) return;
-      ir::Attributes attributes;
-      attributes.shape = to;
-      value = graph_.add(op, {value}, std::move(attributes), call_.location());
-    };
     ir::Shape aligned = graph_.shape(value);
     const auto first = aligned.begin() + (stacked ? 1 : 0);
     if (aligned.size() > shape.size()) {
@@ -213,9 +282,7 @@ class ElementLoopLowering {
     } else {
       aligned.insert(first, shape.size() - aligned.size(), Dim(1));
     }
-    changed(ir::Op::reshape, aligned);
-    changed(ir::Op::broadcast_to, shape);
-    return value;
+    return shaped(ir::Op::broadcast_to, shaped(ir::Op::reshape, value, aligned), shape);
   }
 
   Graph& graph_;
@@ -235,11 +302,27 @@ std::vector<ValueId> unchanged(Graph& graph, const OldCall& call) {
   return results;
 }
 
+/// Carries as they came, and nothing stacked.
+std::vector<ValueId> without_steps(Graph& graph, const OldCall& call) {
+  const auto carries = static_cast<std::size_t>(call.data().get<std::int64_t>("carries"));
+  const auto sequences = static_cast<std::size_t>(call.data().get<std::int64_t>("sequences"));
+  const auto first = call.operands.end() - static_cast<std::ptrdiff_t>(carries + sequences);
+  std::vector<ValueId> results(first, first + static_cast<std::ptrdiff_t>(carries));
+  const std::span<const ir::Type> types = call.graph.result_types(call.node);
+  for (const ir::Type& type : types.subspan(carries)) {
+    ir::Attributes attributes;
+    attributes.shape = type.shape;
+    const ValueId zero = graph.constant(type.dtype, {});
+    results.push_back(
+        graph.add(ir::Op::broadcast_to, {zero}, std::move(attributes), call.location()));
+  }
+  return results;
+}
+
 }  // namespace
 
 std::vector<ValueId> lower_scan(Graph& graph, const OldCall& call, const ir::Target& target) {
-  // Without a step, a kernel has nothing to stack.
-  if (ir::scan_length(call.data()) == Dim(0)) return unchanged(graph, call);
+  if (ir::scan_length(call.data()) == Dim(0)) return without_steps(graph, call);
   if (auto results = ElementLoopLowering(graph, call, scan_counters, target).run()) return *results;
   return unchanged(graph, call);
 }

@@ -320,8 +320,7 @@ int Lowering::emit_element_loop(const Place& place) {
 Index Lowering::address_in_step(ValueId array, const IndexMap& map, Dim length) {
   const ir::Shape& shape = graph_.shape(array);
   IndexMap whole = broadcast_map(map, {shape.begin() + 1, shape.end()});
-  whole.insert(whole.begin(),
-               length == Dim(1) ? Index{} : space_.loop(loops_.step_of(length, space_)));
+  whole.insert(whole.begin(), space_.loop(loops_.step_of(length, space_)));
   return linear_index(space_, whole, shape);
 }
 

@@ -57,6 +57,34 @@ std::string counting(const std::string& length, bool reverse) {
       length, reverse ? ", reverse = true" : "");
 }
 
+/// A recurrence over the rows of %0, which stacks a result of its shape, and one that has it only
+/// when it is broadcast. `rows` and `shape` are those of %0; `after` uses the results.
+std::string filter(const std::string& dtype, const std::string& rows, const std::string& shape,
+                   const std::string& options, const std::string& results) {
+  const std::string whole = shape.empty() ? rows : rows + "," + shape;
+  return fmt::format(
+      "func @filter(%0: {0}[{1}], %1: {0}[{2}], %2: {0}[]) -> {4} {{\n"
+      "  %3, %4, %5, %6 = call control.scan %1, %2, %0 {{carries = 2, sequences = 1, length = [{5}]"
+      "{3}}} : {0}[{2}], {0}[], {0}[{1}], bool[{1}] "
+      "region (%0: u8[step1,0], %1: scalar i64, %2: {0}[{2}], %3: {0}[], %4: {0}[{2}]) "
+      "-> ({0}[{2}], {0}[], {0}[{2}], bool[{2}]) {{\n"
+      "    %5 = constant 0.5 : {0}[]\n"
+      "    %6 = multiply %2, %5 : {0}[{2}]\n"
+      "    %7 = add %6, %4 : {0}[{2}]\n"
+      "    %8 = add %3, %5 : {0}[]\n"
+      "    %9 = multiply %7, %8 : {0}[{2}]\n"
+      "    %10 = less %3, %5 : bool[]\n"
+      "    %11 = broadcast_to %10 : bool[{2}]\n"
+      "    return %7, %8, %9, %11\n"
+      "  }}\n"
+      "  return {6}\n"
+      "}}\n",
+      dtype, whole, shape, options,
+      results == "%3, %5, %6" ? fmt::format("({0}[{1}], {0}[{2}], bool[{2}])", dtype, shape, whole)
+                              : fmt::format("{}[{}]", dtype, results == "%3" ? shape : whole),
+      rows, results);
+}
+
 /// For each element, an outer loop of three steps around an inner one that ends by itself.
 const std::string nested =
     "func @nested(%0: i64[130]) -> i64[130] {\n"
@@ -128,7 +156,7 @@ std::vector<Program> programs() {
   const std::vector<ir::Type> rows = {{DType::i64, {7, 33}}, {DType::i64, {33}}};
   for (const bool reverse : {false, true}) {
     made.push_back({"counted", counting("5", reverse), rows, 1});
-    made.push_back({"no step", counting("0", reverse), rows, 1});
+    made.push_back({"no step", counting("0", reverse), rows, 0});
   }
   // For an element of another part, 0, the loop would never end.
   made.push_back({"a part of a concatenation",
@@ -151,6 +179,29 @@ std::vector<Program> programs() {
                   {{DType::f32, {65}}, {DType::f32, {31}}},
                   2});
   made.push_back({"nested", nested, {{DType::i64, {130}}}, 1});
+  for (const DType dtype : {DType::f16, DType::f32, DType::f64}) {
+    const std::string name(name_of(dtype));
+    made.push_back({"a filter",
+                    filter(name, "9", "5,67", "", "%3, %5, %6"),
+                    {{dtype, {9, 5, 67}}, {dtype, {5, 67}}, {dtype, {}}},
+                    1});
+  }
+  made.push_back({"a filter from the last row",
+                  filter("f64", "4", "130", ", reverse = true", "%5"),
+                  {{DType::f64, {4, 130}}, {DType::f64, {130}}, {DType::f64, {}}},
+                  1});
+  made.push_back({"a filter of numbers",
+                  filter("f64", "33", "", "", "%3"),
+                  {{DType::f64, {33}}, {DType::f64, {}}, {DType::f64, {}}},
+                  1});
+  made.push_back({"a filter of one row",
+                  filter("f32", "1", "7", "", "%3, %5, %6"),
+                  {{DType::f32, {1, 7}}, {DType::f32, {7}}, {DType::f32, {}}},
+                  1});
+  made.push_back({"a filter without rows",
+                  filter("f32", "0", "7", "", "%3, %5, %6"),
+                  {{DType::f32, {0, 7}}, {DType::f32, {7}}, {DType::f32, {}}},
+                  0});
   return made;
 }
 
