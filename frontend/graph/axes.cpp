@@ -20,8 +20,10 @@ std::vector<std::int64_t> all_axes(int rank) {
 
 std::int64_t axis_of(std::string_view op, std::int64_t axis, int rank, const Site& site) {
   if (axis < -rank || axis >= rank) {
-    throw AxisError(at(
-        fmt::format("{}: axis {} is out of bounds for an array of {} axes", op, axis, rank), site));
+    throw AxisError(
+        at(fmt::format("{}: axis {} is out of bounds for an array of {} axes", op, axis, rank),
+           site),
+        axis, rank);
   }
   return axis < 0 ? axis + rank : axis;
 }

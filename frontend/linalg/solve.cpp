@@ -10,6 +10,7 @@
 #include "frontend/array/views.h"
 #include "frontend/linalg/failures.h"
 #include "frontend/linalg/matrix_operand.h"
+#include "frontend/linalg/unequal_rows_error.h"
 #include "ir/calls/calls.h"
 #include "ir/types/shape.h"
 
@@ -34,11 +35,6 @@ NodeRef solve_nodes(const char* name, const std::string& call, const NodeRef& a,
   return results[0];
 }
 
-[[noreturn]] void fail_shape(const std::string& call, const std::string& why,
-                             const SourceLocation& site) {
-  throw ShapeError(frontend::at(call + ": " + why, site));
-}
-
 }  // namespace
 
 Array linalg::solve(const Operand& a, const Operand& b) {
@@ -48,15 +44,16 @@ Array linalg::solve(const Operand& a, const Operand& b) {
   frontend::require_square("linalg.solve", matrices, site);
   const std::string call = fmt::format("linalg.solve({}, {})", frontend::describe(*matrices),
                                        frontend::describe(*sides));
-  if (sides->shape.empty()) fail_shape(call, "b must have at least 1 dimension", site);
+  if (sides->shape.empty())
+    throw ShapeError(frontend::at(call + ": b must have at least 1 dimension", site));
   const bool vector = sides->shape.size() == 1;
   if (vector) sides = on.reshape(sides, {sides->shape[0], 1});
   const ir::Dim n = frontend::rows_of(matrices);
   if (frontend::rows_of(sides) != n) {
-    fail_shape(call,
-               fmt::format("the matrices have {} rows, b has {}; they must be equal", n.to_string(),
-                           frontend::rows_of(sides).to_string()),
-               site);
+    throw frontend::UnequalRowsError(
+        frontend::at(fmt::format("{}: the matrices have {} rows, b has {}; they must be equal",
+                                 call, n.to_string(), frontend::rows_of(sides).to_string()),
+                     site));
   }
   const ir::Shape batch = frontend::located(site, [&] {
     return ir::broadcast_shapes(frontend::batch_of(matrices), frontend::batch_of(sides));

@@ -9,6 +9,7 @@
 #include "frontend/array/access.h"
 #include "frontend/linalg/failures.h"
 #include "frontend/linalg/matrix_operand.h"
+#include "frontend/linalg/unequal_rows_error.h"
 #include "ir/calls/calls.h"
 #include "ir/types/shape.h"
 
@@ -72,7 +73,7 @@ Array linalg::solve_triangular(const Operand& a, const Operand& b,
   if (vector) sides = on.reshape(sides, {sides->shape[0], 1});
   const ir::Dim n = frontend::rows_of(matrices);
   if (frontend::rows_of(sides) != n) {
-    throw ShapeError(
+    throw frontend::UnequalRowsError(
         frontend::at(fmt::format("{}: the matrices have {} rows, b has {}; they must be equal",
                                  call, n.to_string(), frontend::rows_of(sides).to_string()),
                      site));

@@ -9,6 +9,7 @@
 #include "heddle/communication_error.h"
 #include "heddle/error.h"
 
+#include "frontend/linalg/unequal_rows_error.h"
 #include "frontend/python/python_call_error.h"
 #include "runtime/base/interrupt.h"
 
@@ -41,9 +42,19 @@ PyObject* make_class(nb::module_& module, const char* name, const char* document
 
 void set(PyObject* type, const std::exception& error) { PyErr_SetString(type, error.what()); }
 
-/// Whether a function of linalg threw: messages begin with the function's name.
-bool is_of_linalg(const std::exception& error) {
-  return std::string_view(error.what()).starts_with("linalg.");
+/// NumPy's AxisError has the axis and the number of axes.
+void set_axis_error(const AxisError& error) {
+  const nb::object made = nb::handle(classes.axis)(error.what());
+  made.attr("axis") = error.axis();
+  made.attr("ndim") = error.ndim();
+  PyErr_SetObject(classes.axis, made.ptr());
+}
+
+/// Whether NumPy raises LinAlgError: a function of linalg refuses a matrix. Messages begin with the
+/// function's name.
+bool is_of_linalg(const ShapeError& error) {
+  return std::string_view(error.what()).starts_with("linalg.") &&
+         dynamic_cast<const frontend::UnequalRowsError*>(&error) == nullptr;
 }
 
 /// Sets the exception raised by a signal handler as Python's current error.
@@ -146,7 +157,7 @@ void set_python_error() noexcept {
   } catch (const DTypeError& error) {
     set(classes.dtype, error);
   } catch (const AxisError& error) {
-    set(classes.axis, error);
+    set_axis_error(error);
   } catch (const IndexError& error) {
     set(classes.index, error);
   } catch (const ValueError& error) {

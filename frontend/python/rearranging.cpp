@@ -65,9 +65,11 @@ std::vector<std::array<std::int64_t, 2>> widths(const Arguments& a) {
   for (const auto [key, value] : nb::borrow<nb::dict>(a[1])) {
     std::int64_t axis = to_integer(key);
     if (axis < -rank || axis >= rank)
-      throw AxisError(frontend::at(
-          fmt::format("pad: axis {} is out of bounds for an array of {} axes", axis, rank),
-          a.where()));
+      throw AxisError(
+          frontend::at(
+              fmt::format("pad: axis {} is out of bounds for an array of {} axes", axis, rank),
+              a.where()),
+          axis, rank);
     axis = axis < 0 ? axis + rank : axis;
     const auto width = pairs<std::int64_t>(value, a, to_integer);
     if (width.size() != 1) {

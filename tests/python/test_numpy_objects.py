@@ -4,6 +4,7 @@ import decimal
 import fractions
 import math
 import operator
+import pickle
 import struct
 import typing
 import warnings
@@ -307,6 +308,26 @@ def test_broadcast_while_memory_is_shared():
         assert hd.broadcast_arrays(x, other)[0].tolist() == np.broadcast_arrays(shared, np.asarray(other))[0].tolist()
 
 
+def test_axis_errors_have_the_axis_and_the_number_of_axes():
+    a = np.ones((2, 3))
+    for call in (lambda m, x: m.sum(x, axis=5), lambda m, x: m.expand_dims(x, -4), lambda m, x: m.stack([x, x], 3),
+                 lambda m, x: m.size(x, 2), lambda m, x: m.linalg.norm(x, axis=2),
+                 lambda m, x: m.add.reduce(x, axis=-3)):
+        found = []
+        for module, x in ((np, a), (hd, hd.asarray(a))):
+            with pytest.raises(np.exceptions.AxisError) as caught:
+                call(module, x)
+            found.append((caught.value.axis, caught.value.ndim))
+        assert found[1] == found[0]
+        assert f"axis {found[1][0]} is out of bounds" in str(caught.value)
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert (again.axis, again.ndim, str(again)) == (*found[1], str(caught.value))
+    with pytest.raises(hd.AxisError) as caught:
+        hd.pad(a, {7: (1, 1)})
+    assert (caught.value.axis, caught.value.ndim) == (7, 2)
+    assert str(hd.AxisError(3, 2, "f")) == str(np.exceptions.AxisError(3, 2, "f"))
+
+
 def test_numpys_exceptions():
     for make in (lambda: hd.linalg.cholesky(-hd.eye(2)).eval(), lambda: hd.linalg.inv(hd.zeros((2, 2))).eval()):
         with pytest.raises(np.linalg.LinAlgError) as caught:
@@ -319,7 +340,12 @@ def test_numpys_exceptions():
             with pytest.raises(np.linalg.LinAlgError) as caught:
                 getattr(module.linalg, name)(*arguments)
         assert isinstance(caught.value, hd.exceptions.ShapeError), name
-    assert str(hd.AxisError("axis 3")) == "axis 3"
+    for b in (np.ones(4), np.ones((4, 2))):
+        for module in (np, hd):
+            with pytest.raises(ValueError) as caught:
+                module.linalg.solve(np.eye(3), b)
+            assert not isinstance(caught.value, np.linalg.LinAlgError)
+    assert str(hd.AxisError("axis 3")) == "axis 3" and hd.AxisError("axis 3").axis is None
     for name in ("ComplexWarning", "RankWarning", "VisibleDeprecationWarning"):
         assert getattr(hd.exceptions, name) is getattr(np.exceptions, name)
     with pytest.raises(AttributeError):

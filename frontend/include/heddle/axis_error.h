@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "heddle/error.h"
 
 namespace heddle {
@@ -8,7 +11,16 @@ namespace heddle {
 /// ValueError.
 class AxisError : public IndexError {
  public:
-  using IndexError::IndexError;
+  AxisError(const std::string& message, std::int64_t axis, std::int64_t ndim)
+      : IndexError(message), axis_(axis), ndim_(ndim) {}
+
+  /// The axis that was asked for.
+  std::int64_t axis() const { return axis_; }
+  /// The number of the array's axes.
+  std::int64_t ndim() const { return ndim_; }
+
+ private:
+  std::int64_t axis_, ndim_;
 };
 
 }  // namespace heddle

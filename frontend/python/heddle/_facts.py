@@ -29,7 +29,7 @@ def size(a, axis=None):
     count = 1
     for each in axis if isinstance(axis, tuple) else (axis,):
         if not -x.ndim <= each < x.ndim:
-            raise _heddle.AxisError(f"size: axis {each} is out of bounds for an array of {x.ndim} axes")
+            raise _heddle.AxisError(each, x.ndim, "size")
         count *= extents[each]
     return count
 

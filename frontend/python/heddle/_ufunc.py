@@ -44,8 +44,7 @@ def _axis(ufunc, x, axis):
     if x.ndim == 0 and axis in (0, -1):
         return 0
     if not -x.ndim <= axis < x.ndim:
-        raise _heddle.AxisError(f"{ufunc.__name__}: axis {axis} is out of range for an array of "
-                                f"{x.ndim} dimensions")
+        raise _heddle.AxisError(axis, x.ndim, ufunc.__name__)
     return axis % x.ndim
 
 
