@@ -36,13 +36,12 @@ NodeRef encoded(const NodeRef& index, const OpRecorder& on) {
   return on(Op::select, on(Op::less, index, zero), on(Op::invert, twice), twice);
 }
 
-/// The indices as i64, clamped to [-farthest, farthest].
+/// The indices as i64, clamped to [-farthest, farthest]. As in NumPy and in take_at(), u64 numbers
+/// beyond the range of i64 are negative.
 NodeRef bounded(const NodeRef& index, const OpRecorder& on) {
-  const auto limit = static_cast<double>(farthest);
-  if (index->dtype == DType::u64)
-    return on.cast(on(Op::minimum, index, record_constant(DType::u64, limit)), DType::i64);
   const NodeRef wide = on.cast(index, DType::i64);
-  if (index->dtype != DType::i64) return wide;
+  if (size_of(index->dtype) < size_of(DType::i64)) return wide;
+  const auto limit = static_cast<double>(farthest);
   return on(Op::maximum, on(Op::minimum, wide, record_constant(DType::i64, limit)),
             record_constant(DType::i64, -limit));
 }

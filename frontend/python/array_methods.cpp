@@ -106,23 +106,6 @@ void bind_sorts(Functions& functions) {
 
 void bind_picks(Functions& functions) {
   functions.def_method(
-      "take(self, indices: Operand, axis: int | None = None, out: Array | None = None, mode: str = "
-      "'raise') -> Array",
-      "The elements at `indices` along an axis; of the flattened array if axis is None: "
-      "numpy.ndarray.take.",
-      [](const Arguments& a) {
-        return take(a.operand(0), a.operand(1), a.optional_integer(2), a.text(4));
-      });
-  functions.def_method("put(self, indices: Operand, values: Operand, mode: str = 'raise') -> None",
-                       "Writes values to the given indices of the flattened array: "
-                       "numpy.ndarray.put. The values are repeated as needed.",
-                       [](const Arguments& a) {
-                         Array result = a.array(0);
-                         put(result, a.operand(1), a.operand(2), a.text(3));
-                         a.target(0).write(result, a.where());
-                         return nb::none();
-                       });
-  functions.def_method(
       "choose(self, choices: Sequence[Array], out: Array | None = None, mode: str = 'raise') -> "
       "Array",
       "The elements choices[self[i]][i], with self as the index of the choice: "

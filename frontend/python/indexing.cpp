@@ -17,6 +17,7 @@
 #include "frontend/python/elements.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/foreign.h"
+#include "frontend/python/known_bounds.h"
 
 namespace heddle::python {
 namespace {
@@ -55,21 +56,6 @@ SliceBound slice_bound(nb::handle value, const SourceLocation& where) {
             describe_foreign(key));
 }
 
-/// Extends the item's bounds by the integers in a list and its nested lists.
-void widen_bounds(IndexItem& item, nb::handle list) {
-  for (nb::handle each : nb::borrow<nb::object>(list)) {
-    if (PyLong_Check(each.ptr()) == 0) {
-      if (nb::isinstance<nb::list>(each) || nb::isinstance<nb::tuple>(each))
-        widen_bounds(item, each);
-      continue;
-    }
-    const std::int64_t index = to_integer(each);
-    if (!item.bounds) item.bounds.emplace(index, index);
-    item.bounds->first = std::min(item.bounds->first, index);
-    item.bounds->second = std::max(item.bounds->second, index);
-  }
-}
-
 /// Whether a list or one of its nested lists has an element that is not a list.
 bool has_elements(nb::handle list) {
   if (!nb::isinstance<nb::list>(list) && !nb::isinstance<nb::tuple>(list)) return true;
@@ -79,12 +65,10 @@ bool has_elements(nb::handle list) {
   return false;
 }
 
-/// A NumPy array as subscript. Its integers are known now, so their bounds are recorded for checks.
-IndexItem to_array_item(nb::handle key, const SourceLocation& where) {
-  IndexItem item(*numpy_operand(key, where), where);
-  if (is_integer(item.array->dtype()) && item.array->size() > 0) {
-    item.bounds.emplace(to_integer(key.attr("min")()), to_integer(key.attr("max")()));
-  }
+/// A list or NumPy array as subscript. Its integers are known now, and checked when it is used.
+IndexItem to_array_item(nb::handle key, const Array& array, const SourceLocation& where) {
+  IndexItem item(array, where);
+  if (is_integer(array.dtype())) item.bounds = known_bounds(key);
   return item;
 }
 
@@ -106,12 +90,10 @@ IndexItem to_item(nb::handle key, const SourceLocation& where) {
   if (PyBool_Check(object)) return {heddle::array(object == Py_True, where), where};
   if (nb::isinstance<nb::list>(key)) {
     const bool empty = !has_elements(key);  // lists without elements have integer dtype
-    IndexItem item(from_python(key, empty ? std::optional(DType::i64) : std::nullopt, where),
-                   where);
-    if (is_integer(item.array->dtype())) widen_bounds(item, key);
-    return item;
+    const auto dtype = empty ? std::optional(DType::i64) : std::nullopt;
+    return to_array_item(key, from_python(key, dtype, where), where);
   }
-  if (is_numpy_array(key)) return to_array_item(key, where);
+  if (is_numpy_array(key)) return to_array_item(key, *numpy_operand(key, where), where);
   if (is_numpy_scalar(key) && as_dtype(key.attr("dtype")) == DType::boolean)
     return {heddle::array(PyObject_IsTrue(object) == 1, where), where};
   if (PyIndex_Check(object) == 0) no_subscript(key);

@@ -371,3 +371,54 @@ def test_updates_in_place_by_what_reduces(value, region):
     x = hd.asarray(base.copy())
     hd.eval(x)
     check(update(hd, x, hd.asarray(y)), expected)
+
+
+def put(xp, x, indices):
+    x = xp.asarray(x)
+    xp.put(x, indices, 9)
+    return x
+
+
+def put_method(xp, x, indices):
+    x = xp.asarray(x)
+    x.put(indices, 9)
+    return x
+
+
+def put_along(xp, x, indices):
+    x = xp.asarray(x)
+    xp.put_along_axis(x, xp.asarray(indices) if xp is np else indices, 9, 0)
+    return x
+
+
+def write(xp, x, indices):
+    x = xp.asarray(x)
+    x[indices] = 9
+    return x
+
+
+INDEXED = {"read": lambda xp, x, i: x[i], "take": lambda xp, x, i: xp.take(x, i), "put": put, "write": write, "put_method": put_method,
+           "take_along": lambda xp, x, i: xp.take_along_axis(x, xp.asarray(i) if xp is np else i, 0),
+           "put_along": put_along, "method": lambda xp, x, i: x.take(i, axis=0)}
+
+
+@pytest.mark.parametrize("function", INDEXED.values(), ids=INDEXED)
+def test_integers_that_are_known_are_checked(function):
+    a, refused = np.arange(3.0), function in (put, put_method, INDEXED["method"])  # NumPy takes no uint64
+    for fine in ([0, -3], np.array([2, 1], "u1"), np.array([2**64 - 1], "u8"), np.array([], "i4")):
+        theirs = fine.astype("i8") if refused and isinstance(fine, np.ndarray) else fine
+        check(function(hd, hd.asarray(a), fine), function(np, a.copy(), theirs))
+    for outside in ([0, 7], np.array([0, -4]), np.array([2**63 + 1], "u8"), np.array([3], "u8")):
+        with pytest.raises(IndexError, match="out of bounds"):
+            function(hd, hd.asarray(a), outside)
+        theirs = outside.astype("i8") if refused and isinstance(outside, np.ndarray) else outside
+        with pytest.raises(IndexError, match="out of bounds"):
+            function(np, a.copy(), theirs)
+
+
+def test_integers_on_the_device_read_the_nearest():
+    x = hd.arange(3.0)
+    for indices, found in (([0, 7, -9], [0, 2, 0]), (np.array([2**64 - 1, 2**63 + 1], "u8"), [2, 0])):
+        for function in (INDEXED["read"], INDEXED["take"], INDEXED["take_along"]):
+            assert function(hd, x, hd.asarray(indices)).tolist() == found
+    assert put(hd, x, hd.asarray([7, 1])).tolist() == [0, 9, 2]
