@@ -1,5 +1,5 @@
-# Run in a bare system, as root: installs the wheel with pip and nothing else, and runs kernels without a
-# compiler and with one.
+# Run in a bare system, as root: installs the wheel with pip, which takes NumPy from its index, and runs
+# kernels without a compiler and with one.
 set -eu
 cd /trial
 step() { echo "-- $(date +%T) $*"; }
@@ -11,7 +11,7 @@ install python3 python3-venv
 if command -v c++ g++ clang++; then echo "This system has a compiler"; exit 1; fi
 python3 -m venv /tmp/venv
 step "Installing the wheel"
-/tmp/venv/bin/pip install --quiet --disable-pip-version-check --no-index /trial/*.whl
+/tmp/venv/bin/pip install --quiet --disable-pip-version-check /trial/*.whl
 
 cat >/tmp/program.py <<'PY'
 import sys

@@ -2,12 +2,14 @@
 
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,19 @@ from processes import is_running, slow_compiler, start, until
 def test_the_module_exports_nothing_else():
     listed = subprocess.run(["nm", "-D", "--defined-only", _heddle.__file__], capture_output=True, text=True, check=True)
     assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__heddle"]
+
+
+def test_the_package_depends_on_what_it_imports():
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())["project"]
+    imported = subprocess.run([sys.executable, "-c", """if True:
+        import sys
+        before = set(sys.modules)
+        import heddle
+        names = {name.partition(".")[0] for name in set(sys.modules) - before}
+        print(*sorted(names - set(sys.stdlib_module_names) - {"heddle"}))
+    """], capture_output=True, text=True, check=True).stdout.split()
+    assert [re.match(r"\w+", each)[0] for each in project["dependencies"]] == imported == ["numpy"]
 
 
 def test_keyboard_interrupt_while_compiling():
