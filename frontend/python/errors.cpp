@@ -50,11 +50,9 @@ void set_axis_error(const AxisError& error) {
   PyErr_SetObject(classes.axis, made.ptr());
 }
 
-/// Whether NumPy raises LinAlgError: a function of linalg refuses a matrix. Messages begin with the
-/// function's name.
-bool is_of_linalg(const ShapeError& error) {
-  return std::string_view(error.what()).starts_with("linalg.") &&
-         dynamic_cast<const frontend::UnequalRowsError*>(&error) == nullptr;
+/// Whether a function of linalg threw: messages begin with the function's name.
+bool is_of_linalg(const std::exception& error) {
+  return std::string_view(error.what()).starts_with("linalg.");
 }
 
 /// Sets the exception raised by a signal handler as Python's current error.
@@ -152,6 +150,8 @@ void set_python_error() noexcept {
     restore(interrupted.cause);
   } catch (const PythonCallError& error) {
     restore(error.cause);
+  } catch (const frontend::UnequalRowsError& error) {
+    set(classes.shape, error);
   } catch (const ShapeError& error) {
     set(is_of_linalg(error) ? classes.linalg_shape : classes.shape, error);
   } catch (const DTypeError& error) {
