@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/exchange/device_names.h"
 #include "frontend/python/arguments.h"
-#include "frontend/python/dlpack_device.h"
 #include "frontend/python/errors.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/stream.h"

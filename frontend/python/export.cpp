@@ -7,15 +7,14 @@
 
 #include "frontend/array/access.h"
 #include "frontend/evaluate/checks.h"
+#include "frontend/exchange/device_names.h"
+#include "frontend/exchange/exported_memory.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
-#include "frontend/python/dlpack.h"
-#include "frontend/python/dlpack_device.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
-#include "runtime/base/log.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 
@@ -25,82 +24,35 @@ namespace heddle::python {
 namespace {
 
 using frontend::Access;
+using frontend::ExportedMemory;
 using frontend::NodeRef;
 
-dlpack::Type type_of(DType dtype) {
-  const auto bits = static_cast<std::uint8_t>(8 * size_of(dtype));
-  if (is_boolean(dtype)) return {dlpack::boolean, 8, 1};
-  if (is_signed_integer(dtype)) return {dlpack::integer, bits, 1};
-  if (is_integer(dtype)) return {dlpack::unsigned_integer, bits, 1};
-  if (dtype == DType::bf16) return {dlpack::bfloat, bits, 1};
-  return {is_complex(dtype) ? dlpack::complex : dlpack::floating, bits, 1};
-}
-
-/// Data that an exported array keeps alive. May be released on any thread, without the GIL.
-struct Exported {
-  runtime::BufferRef buffer;
-  std::optional<runtime::Stream> consumer = {};  ///< uses the memory until this is released
-  Shape shape;
-  Strides strides;
-  dlpack::Tensor tensor{};
-  std::uint64_t flags = 0;
-};
-
 /// Exports the array's memory, which the consumer then shares, or a copy.
-std::unique_ptr<Exported> share(ArrayObject& array, bool copy, const SourceLocation& where) {
+std::unique_ptr<ExportedMemory> share(ArrayObject& array, bool copy, const SourceLocation& where) {
   if (frontend::tracing()) frontend::value_in_trace("__dlpack__", where);
-  auto exported = std::make_unique<Exported>();
   NodeRef node;
+  Layout layout;
+  std::uint64_t flags = dlpack::copied_flag;
   if (copy) {
     compute(array.read(where));
     node = copied(Access::raw(array.read(where)));
     take_pinned_read();
-    exported->strides = c_strides(array.read(where).shape());
-    exported->flags = dlpack::copied_flag;
+    layout.strides = frontend::c_strides(array.read(where).shape());
   } else {
     pin(array);
     node = array.base().pinned;
-    Layout layout = array.layout();
-    exported->strides = std::move(layout.strides);
-    exported->tensor.byte_offset =
-        static_cast<std::uint64_t>(layout.offset) * size_of(array.read(where).dtype());
-    exported->flags = array.read_only() ? dlpack::read_only_flag : 0;
+    layout = array.layout();
+    flags = array.read_only() ? dlpack::read_only_flag : 0;
   }
   {
     const ReleaseGil release;
     frontend::raise_failures(node);
   }
-  exported->buffer = node->value.buffer;
-  exported->shape = array.read(where).shape();
-  dlpack::Tensor& tensor = exported->tensor;
-  // Some libraries ignore the byte offset, so it is added to the pointer.
-  auto* start = static_cast<std::byte*>(exported->buffer->pointer());
-  tensor.data = start == nullptr ? nullptr : start + node->value.offset + tensor.byte_offset;
-  tensor.byte_offset = 0;
-  tensor.device = dlpack::name_of(exported->buffer->device());
-  tensor.ndim = static_cast<std::int32_t>(exported->shape.size());
-  tensor.dtype = type_of(array.read(where).dtype());
-  tensor.shape = exported->shape.data();
-  tensor.strides = exported->strides.data();
+  const Array& value = array.read(where);
+  auto exported = frontend::exported_memory(
+      node, {value.dtype(), value.shape(), std::move(layout.strides), layout.offset});
+  exported->flags = flags;
   return exported;
-}
-
-/// What the consumer has enqueued so far may still use the memory.
-void wait_for_consumer(const Exported& exported) noexcept {
-  if (!exported.consumer || runtime::backend_of(exported.buffer->device()).unusable()) return;
-  try {
-    exported.buffer->used_on(*exported.consumer);
-  } catch (const Error& failure) {
-    runtime::log().error("exported memory may be reused early: {}", failure.what());
-  }
-}
-
-template <class M>
-void drop(M* managed) {
-  auto* const exported = static_cast<Exported*>(managed->context);
-  wait_for_consumer(*exported);
-  delete exported;
-  delete managed;
 }
 
 /// Destructor of a capsule that was not consumed.
@@ -111,30 +63,27 @@ void drop_capsule(PyObject* capsule, const char* name) {
   if (managed != nullptr && managed->deleter != nullptr) managed->deleter(managed);
 }
 void drop_versioned(PyObject* capsule) {
-  drop_capsule<dlpack::VersionedManaged>(capsule, "dltensor_versioned");
+  drop_capsule<dlpack::VersionedTensor>(capsule, "dltensor_versioned");
 }
-void drop_legacy(PyObject* capsule) { drop_capsule<dlpack::Managed>(capsule, "dltensor"); }
+void drop_legacy(PyObject* capsule) { drop_capsule<dlpack::ManagedTensor>(capsule, "dltensor"); }
 
-nb::object capsule(std::unique_ptr<Exported> exported, bool versioned) {
-  const dlpack::Tensor tensor = exported->tensor;
-  const std::uint64_t flags = exported->flags;
+nb::object capsule(std::unique_ptr<ExportedMemory> exported, bool versioned) {
   if (!versioned) {
-    if ((flags & dlpack::read_only_flag) != 0) {
+    if ((exported->flags & dlpack::read_only_flag) != 0) {
       raise(PyExc_BufferError,
             "__dlpack__: a read-only array needs a consumer that passes max_version=(1, 0), or "
             "copy=True");
     }
-    auto* managed = new dlpack::Managed{tensor, exported.release(), drop<dlpack::Managed>};
-    return nb::steal(PyCapsule_New(managed, "dltensor", drop_legacy));
+    dlpack::ManagedTensor* const tensor = frontend::unversioned_tensor(std::move(exported));
+    return nb::steal(PyCapsule_New(tensor, "dltensor", drop_legacy));
   }
-  auto* managed = new dlpack::VersionedManaged{
-      1, 0, exported.release(), drop<dlpack::VersionedManaged>, flags, tensor};
-  return nb::steal(PyCapsule_New(managed, "dltensor_versioned", drop_versioned));
+  dlpack::VersionedTensor* const tensor = frontend::versioned_tensor(std::move(exported));
+  return nb::steal(PyCapsule_New(tensor, "dltensor_versioned", drop_versioned));
 }
 
 /// Makes the consumer's stream wait for writes to the buffer. None means the legacy default stream,
 /// -1 no synchronisation.
-void order(Exported& exported, nb::handle stream) {
+void order(ExportedMemory& exported, nb::handle stream) {
   const runtime::BufferRef& buffer = exported.buffer;
   const runtime::Device device = buffer->device();
   if (!runtime::capabilities_of(device).asynchronous) {
@@ -150,11 +99,7 @@ void order(Exported& exported, nb::handle stream) {
   const runtime::ContextScope scope(device);  // for the default streams
   const auto consumer =
       runtime::Stream::borrow(device, reinterpret_cast<runtime::StreamHandle>(number));
-  consumer.wait(runtime::Event(runtime::Stream::current(device)));
-  if (!(buffer->stream() == consumer)) {
-    consumer.wait(runtime::Event(buffer->stream()));
-    exported.consumer = consumer;
-  }
+  frontend::order_before(exported, consumer);
 }
 
 bool wants_versioned(nb::handle max_version) {
@@ -167,7 +112,7 @@ nb::object placed(const Arguments& a) {
   const nb::object pair = nb::borrow(a[3]);
   const std::int64_t type = to_integer(pair[0]), ordinal = to_integer(pair[1]);
   const runtime::Device here = device_of(a.array(0));
-  const dlpack::DeviceOf device = dlpack::name_of(here);
+  const dlpack::Device device = dlpack::name_of(here);
   if (device.type == type && (device.ordinal == ordinal || type == dlpack::cpu)) {
     return nb::borrow(a[0]);
   }

@@ -23,10 +23,6 @@ bool is_empty(const Shape& shape) {
 
 }  // namespace
 
-Strides c_strides(const Shape& shape) {
-  return is_empty(shape) ? Strides(shape.size()) : dense_strides(shape);
-}
-
 std::optional<Strides> reshaped_strides(const Shape& from, const Strides& strides,
                                         const Shape& to) {
   if (is_empty(from)) return dense_strides(to);

@@ -6,9 +6,12 @@
 
 #include "heddle/array.h"
 
+#include "frontend/exchange/foreign_memory.h"
+
 namespace heddle::python {
 
-using Strides = std::vector<std::int64_t>;
+using frontend::c_strides;
+using frontend::Strides;
 
 /// Layout of a view's elements in memory, in units of elements.
 struct Layout {
@@ -16,8 +19,6 @@ struct Layout {
   Strides strides;
 };
 
-/// Strides of a C-ordered array, in elements.
-Strides c_strides(const Shape& shape);
 /// Strides of the same elements in another shape; nullopt if NumPy has to copy.
 std::optional<Strides> reshaped_strides(const Shape& from, const Strides& strides, const Shape& to);
 

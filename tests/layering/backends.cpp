@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 5> backends = {
 /// prefer backends, and their names in DLPack.
 constexpr std::array<std::string_view, 4> tables = {"ir/types/target.", "ir/types/capabilities.cpp",
                                                     "runtime/device/backend.cpp",
-                                                    "frontend/python/dlpack_device.cpp"};
+                                                    "frontend/exchange/device_names.cpp"};
 /// Includes of a backend's own headers elsewhere: tools that listen by NVTX, and the public
 /// generators that are cuRAND's, and communicators, which are NCCL's.
 constexpr std::array<std::string_view, 3> faces = {"runtime/profile/kernel_history.cpp",

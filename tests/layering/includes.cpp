@@ -33,7 +33,7 @@ const std::map<std::string_view, std::vector<std::string_view>> subfolders = {
       "host", "profile", "execute", "report"}},
     {"frontend",
      {"graph", "evaluate", "streams", "array", "random", "control", "transform", "numpy", "linalg",
-      "fft", "distributed", "kernels", "nn", "sparse", "jit", "io", "cli", "python"}},
+      "fft", "distributed", "exchange", "kernels", "nn", "sparse", "jit", "io", "cli", "python"}},
 };
 const fs::path root = HEDDLE_SOURCE_FOLDER;
 

@@ -1,9 +1,9 @@
-#include "frontend/python/dlpack_device.h"
+#include "frontend/exchange/device_names.h"
 
 #include <algorithm>
 #include <array>
 
-namespace heddle::python::dlpack {
+namespace heddle::dlpack {
 
 namespace {
 
@@ -20,17 +20,17 @@ constexpr std::array rows = {Row{cpu, runtime::DeviceKind::cpu, false},
 
 }  // namespace
 
-std::optional<runtime::Device> find_device(const DeviceOf& device) {
+std::optional<runtime::Device> find_device(const Device& device) {
   const auto* const row = std::ranges::find_if(
       rows, [&](const Row& each) { return static_cast<std::int32_t>(each.type) == device.type; });
   if (row == rows.end()) return std::nullopt;
   return runtime::Device{row->kind, row->has_ordinal ? device.ordinal : 0};
 }
 
-DeviceOf name_of(const runtime::Device& device) {
+Device name_of(const runtime::Device& device) {
   const auto* const row =
       std::ranges::find_if(rows, [&](const Row& each) { return each.kind == device.kind; });
   return {row->type, device.ordinal};
 }
 
-}  // namespace heddle::python::dlpack
+}  // namespace heddle::dlpack
