@@ -1,5 +1,7 @@
 #include "heddle/kernels.h"
 
+#include "frontend/array/access.h"
+#include "frontend/python/array_object.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/foreign.h"
 
@@ -53,6 +55,12 @@ nb::object reduction(const Arguments& a) {
 // What the classes of heddle/_kernels.py call.
 void bind_kernels(Functions& functions) {
   nb::module_& module = functions.module();
+  functions.def("_value_number(x: Array, /) -> int",
+                "A number of the value that the Array has now; another one when it is written.",
+                [](const Arguments& a) {
+                  const frontend::NodeRef& node = frontend::Access::raw(a.object(0).base().value);
+                  return nb::int_(reinterpret_cast<std::uintptr_t>(node.get()));
+                });
   nb::class_<ElementwiseKernel> elementwise_kernel(module, "_ElementwiseKernel");
   elementwise_kernel.def("__init__",
                          [](ElementwiseKernel* self, const char* in_params, const char* out_params,

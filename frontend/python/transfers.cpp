@@ -22,6 +22,7 @@
 #include "frontend/python/errors.h"
 #include "frontend/python/evaluation.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/pinned_memory.h"
 #include "frontend/python/streams.h"
 #include "frontend/streams/access.h"
 
@@ -47,7 +48,7 @@ nb::object new_target(const Array& value, bool blocking) {
     const ReleaseGil release;
     return PinnedMemory(bytes);
   }();
-  const nb::object flat = numpy.attr("frombuffer")(nb::cast(memory), dtype);
+  const nb::object flat = numpy.attr("frombuffer")(pinned_object(memory), dtype);
   return flat.attr("reshape")(extents(value));
 }
 

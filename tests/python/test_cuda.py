@@ -3,6 +3,7 @@
 import gc
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -42,6 +43,8 @@ def test_current_device():
 def test_the_cpu_as_a_device():
     device = cuda.Device()
     assert device.id == -1 and device == cuda.Device(-1)
+    if not cuda.is_available():
+        assert cuda.Device.from_pointer(cuda.alloc(8).ptr) == device
     assert device.attributes == {} and device.compute_capability == "" and device.pci_bus_id == ""
 
 
@@ -207,6 +210,41 @@ def test_external_streams():
     assert float(y[0]) == 2
     with pytest.raises(ValueError, match="per-thread"):
         cuda.ExternalStream(2)
+
+
+class Foreign:
+    """A stream of another library."""
+
+    def __init__(self, told):
+        self.told = told
+
+    def __cuda_stream__(self):
+        return self.told
+
+
+def test_the_protocol_of_streams():
+    stream = cuda.Stream(non_blocking=True)
+    assert stream.__cuda_stream__() == (0, stream.ptr)
+    assert cuda.Stream.null.__cuda_stream__() == (0, cuda.Stream.null.ptr)
+    foreign = Foreign((0, stream.ptr))
+    reference = weakref.ref(foreign)
+    external = cuda.Stream.from_external(foreign)
+    del foreign
+    gc.collect()
+    assert external.ptr == stream.ptr and reference() is not None
+    with external:
+        x = hd.arange(3.0) + 1
+    external.synchronize()
+    assert x.tolist() == [1, 2, 3]
+    del external
+    gc.collect()
+    assert reference() is None
+    with pytest.raises(TypeError, match="does not implement"):
+        cuda.Stream.from_external(object())
+    for told, text in ((5, "2-tuple"), ((0,), "2-tuple"), (("a", 0), "int, int"), ((0, "a"), "int, int"),
+                       ((1, 7), "unsupported version"), ((-1, 7), "unsupported version")):
+        with pytest.raises(TypeError, match=text):
+            cuda.Stream.from_external(Foreign(told))
 
 
 def test_events():

@@ -99,6 +99,15 @@ def test_pinned_memory():
     assert pool.n_free_blocks() == 1
     pool.free_all_blocks()
     assert pool.n_free_blocks() == 0
+    memory = cuda.PinnedMemoryPool().malloc(16)
+    assert int(memory) == memory.ptr and int(4 + memory) == int(memory + 4) == memory.ptr + 4
+    second = memory + 8
+    np.frombuffer(memory, np.int64)[:] = 5, 6
+    assert np.frombuffer(second, np.int64).tolist() == [6] and second.size() == 8
+    assert (second - 8).ptr == memory.ptr
+    for outside in (lambda: memory + 17, lambda: memory - 1):
+        with pytest.raises(ValueError):
+            outside()
     with pytest.raises(ValueError):
         cuda.alloc_pinned_memory(-1)
     with pytest.raises(MemoryError):

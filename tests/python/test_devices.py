@@ -88,7 +88,15 @@ def test_pointers_tell_their_device():
             array = hd.asarray(np.arange(4.0)).to_device(f"cuda:{ordinal}")
             assert hd.asarray(Foreign(array)).device == f"cuda:{ordinal}"
             assert hd.from_dlpack(array).device == f"cuda:{ordinal}"
+            address = array.__cuda_array_interface__["data"][0]
+            assert hd.cuda.Device.from_pointer(address) == hd.cuda.Device(ordinal)
         host = np.arange(4.0)
+        try:
+            hd.cuda.Device.from_pointer(host.ctypes.data)
+        except ValueError as error:
+            assert "no address" in str(error)
+        else:
+            raise AssertionError("a pointer to host memory")
         wrong = Foreign(array)
         wrong.__cuda_array_interface__ = dict(host.__array_interface__, version=3, strides=None)
         try:

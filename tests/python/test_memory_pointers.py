@@ -129,3 +129,15 @@ def test_data_of_an_array():
     back = np.zeros(10)
     x.data.copy_to_host(back.ctypes.data, 80)
     np.testing.assert_array_equal(back, np.arange(10.0) + 1)
+
+
+def test_memory_of_a_pool_is_freed_by_name():
+    pool = hd.cuda.MemoryPool()
+    memory = pool.malloc(1000).mem
+    assert isinstance(memory, hd.cuda.memory.PooledMemory) and pool.used_bytes() == 1024
+    memory.free()
+    memory.free()
+    assert pool.used_bytes() == 0 and memory.ptr == 0 and memory.size == 0
+    assert pool.malloc(0).ptr == 0
+    pool.free_all_blocks()
+    assert pool.total_bytes() == 0

@@ -53,6 +53,15 @@ def test_time_range():
         step()
     ranges = [event["name"] for event in profile.events() if event["phase"] == "range"]
     assert sorted(ranges) == ["inner", "outer"]
+    @hd.profiler.time_range(argb_color=0xFF00FF00)
+    def named():
+        return 3
+
+    with hd.profile() as profile:
+        assert named() == 3
+    assert [event["name"] for event in profile.events() if event["phase"] == "range"] == ["named"]
+    with pytest.raises(ValueError, match="message"), hd.profiler.time_range():
+        pass
     with pytest.raises(ValueError):
         hd.profiler.time_range("x", color_id=1, argb_color=2)
     # Ranges may end in another order than they begin.

@@ -102,6 +102,7 @@ class ReductionKernel:
         self.params = self.in_params + self.out_params
         self.nin, self.nout = len(self.in_params), len(self.out_params)
         self.nargs = self.nin + self.nout
+        self.reduce_type, self.reduce_dims, self.options = reduce_type, reduce_dims, options
         self.name, self.map_expr, self.reduce_expr = name, map_expr, reduce_expr
         self.post_map_expr, self.identity, self.preamble = post_map_expr, identity, preamble
         self.__name__ = name
@@ -121,14 +122,50 @@ class ReductionKernel:
         return f"<heddle.ReductionKernel {self.name}({', '.join(self.params)})>"
 
 
-def _on_device(value):
-    return _heddle.asarray(value) if isinstance(value, numpy.ndarray) else value
+class _Fused:
+    """The programs of a function of fuse()."""
+
+    def __init__(self, function, name, options):
+        self.function, self.name, self.options, self.programs = function, name, options, {}
+
+    def __call__(self, *values):
+        arrays = [value for value in values if hasattr(value, "shape")]
+        if arrays and all(isinstance(value, (numpy.ndarray, numpy.generic)) for value in arrays):
+            return self.function(*values)
+        unique, pattern, places = [], [], {}
+        for value in values:  # an array that is given twice is one variable in the function
+            place = places.setdefault(id(value), len(unique)) if hasattr(value, "shape") else len(unique)
+            if place == len(unique):
+                unique.append(value)
+            pattern.append(place)
+        pattern = tuple(pattern)
+        if pattern not in self.programs:
+            self.programs[pattern] = jit(self._traced(pattern), name=self.name, **self.options)
+        on_device = [_heddle.asarray(value) if isinstance(value, numpy.ndarray) else value for value in unique]
+        result, written = self.programs[pattern](*on_device)
+        for value, new in zip(unique, written):
+            if new is not None and isinstance(value, (_heddle.Array, numpy.ndarray)):
+                value[...] = new.get() if isinstance(value, numpy.ndarray) else new
+        return result
+
+    def _traced(self, pattern):
+        """The function as one of the distinct arguments, which returns what it writes to them, too."""
+        @functools.wraps(self.function)
+        def traced(*unique):
+            arrays = [value if isinstance(value, _heddle.Array) else None for value in unique]
+            before = [None if array is None else _heddle._value_number(array) for array in arrays]
+            result = self.function(*(unique[place] for place in pattern))
+            return result, [None if array is None or _heddle._value_number(array) == number else array
+                            for array, number in zip(arrays, before)]
+        return traced
 
 
 def fuse(*args, **kwargs):
     """Makes a function one program, as cupy.fuse: hd.jit, whose other options it takes, with
-    `kernel_name` for the program's name. Called with NumPy arrays alone, the function runs as it
-    is.
+    `kernel_name` for the program's name. What the function writes to its arguments (x += y,
+    x[...] = y, out=x) is written to the caller's arrays when it returns. Arguments that share memory
+    without being the same object are read as they were. Called with NumPy arrays alone, the function
+    runs as it is. `clear_cache()` of the result forgets the programs.
 
     >>> @hd.fuse(kernel_name="squared")
     ... def squared(x, y):
@@ -139,15 +176,12 @@ def fuse(*args, **kwargs):
     function, *rest = args
     if rest:
         raise TypeError("fuse: takes a function, and options by name")
-    kernel_name = kwargs.pop("kernel_name", None)
-    traced = jit(function, name=kernel_name or kwargs.pop("name", None), **kwargs)
+    name = kwargs.pop("kernel_name", None) or kwargs.pop("name", None)
+    programs = _Fused(function, name, kwargs)
 
     @functools.wraps(function)
     def fused(*values):
-        numbers_aside = [value for value in values if hasattr(value, "shape")]
-        if numbers_aside and all(isinstance(value, (numpy.ndarray, numpy.generic))
-                                 for value in numbers_aside):
-            return function(*values)
-        return traced(*map(_on_device, values))
+        return programs(*values)
 
+    fused.clear_cache = programs.programs.clear
     return fused

@@ -134,16 +134,25 @@ class time_range(contextlib.ContextDecorator):
     Nsight Systems shows it as an NVTX range, hd.profile as an event of the phase "range". With
     `sync`, it ends when the device has done its work. Colours have no effect.
 
+    A decorator without a message takes the function's name.
+
     >>> with hd.profiler.time_range("step"):
     ...     hd.sum(hd.ones(10)).eval()
     """
 
-    def __init__(self, message, color_id=None, argb_color=None, sync=False):
+    def __init__(self, message=None, color_id=None, argb_color=None, sync=False):
         if color_id is not None and argb_color is not None:
             raise ValueError("time_range: takes color_id or argb_color, not both")
-        self.message, self.sync = str(message), sync
+        self.message, self.sync = None if message is None else str(message), sync
+
+    def __call__(self, function):
+        if self.message is None:
+            self.message = function.__name__
+        return super().__call__(function)
 
     def __enter__(self):
+        if self.message is None:
+            raise ValueError("time_range: a with statement needs a message")
         _cuda.push_range(self.message)
         return self
 

@@ -72,6 +72,18 @@ class Device:
         """The device at a PCI bus id such as '0000:3B:00.0'. Raises DeviceError if there is none."""
         return Device(number_of(_cuda.device_at(pci_bus_id)))
 
+    @staticmethod
+    def from_pointer(ptr):
+        """The device of an address: cupy.cuda.Device.from_pointer. Without a GPU it is the CPU. Raises
+        ValueError for an address that no GPU knows."""
+        address = operator.index(ptr)
+        if not _cuda.device_count():
+            return Device(CPU)
+        found = _cuda.device_of_pointer(address)
+        if found is None:
+            raise ValueError(f"from_pointer: 0x{address:x} is no address of a GPU's memory")
+        return Device(number_of(found))
+
     def use(self):
         """Makes this the current device of the thread. Returns self."""
         _cuda.use_device(name_of(self.id))

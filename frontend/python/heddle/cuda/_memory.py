@@ -52,6 +52,11 @@ class Memory(_OwnedMemory):
 class PooledMemory(_OwnedMemory):
     """Memory of a pool, to which it returns: cupy.cuda.memory.PooledMemory."""
 
+    def free(self):
+        """Returns the memory to the pool now, as far as no array uses it. `ptr` and `size` are then 0.
+        Calling it again has no effect."""
+        self._block, self.ptr, self.size = None, 0, 0
+
 
 class MemoryAsync(_OwnedMemory):
     """Memory of the driver's own pool: cupy.cuda.MemoryAsync. Work on `stream`, by default the

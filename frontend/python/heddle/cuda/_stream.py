@@ -158,8 +158,22 @@ class Stream(_StreamMethods):
 
     @staticmethod
     def from_external(stream):
-        """A stream of another library: an object with `__cuda_stream__`."""
-        return ExternalStream(stream.__cuda_stream__()[1])
+        """A stream of another library: an object with `__cuda_stream__`, which is kept as long as the
+        result. Raises TypeError for an object that has no such method, or whose method does not return
+        the version 0 and a handle."""
+        if not hasattr(stream, "__cuda_stream__"):
+            raise TypeError(f"from_external: {type(stream).__name__} does not implement __cuda_stream__")
+        told = stream.__cuda_stream__()
+        if not isinstance(told, tuple) or len(told) != 2:
+            raise TypeError(f"from_external: __cuda_stream__ must return a 2-tuple, not {told!r}")
+        version, handle = told
+        if not isinstance(version, int) or not isinstance(handle, int):
+            raise TypeError(f"from_external: __cuda_stream__ must return (int, int), not {told!r}")
+        if version != 0:
+            raise TypeError(f"from_external: unsupported version {version} of __cuda_stream__, only 0")
+        result = ExternalStream(handle)
+        result._foreign = stream
+        return result
 
 
 class ExternalStream(_StreamMethods):

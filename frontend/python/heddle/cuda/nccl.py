@@ -30,6 +30,9 @@ def get_version():
     return _native.nccl_version()
 
 
+get_build_version = get_version  # NCCL is found when it is first used: there is no version of the build
+
+
 def get_unique_id():
     """The number of a new group, 128 integers, which one process makes and gives to the others:
     cupy.cuda.nccl.get_unique_id. Raises DeviceError without NCCL."""
