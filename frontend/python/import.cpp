@@ -1,4 +1,5 @@
 #include <functional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -238,6 +239,20 @@ void bind_import(Functions& functions) {
       "if the memory has gaps. Both sides see each other's writes.\n\n"
       "Raises BufferError if copy=False needs a copy, and for unsupported dtypes and devices.",
       [](const Arguments& a) { return from_dlpack(a[0], a[1], a[2], a.where()); });
+  functions.def(
+      "fromDlpack(dltensor: Any, /) -> Array",
+      "An Array of a DLPack capsule, which can be used once: cupy.fromDlpack. from_dlpack takes "
+      "the "
+      "array that makes the capsule, and orders the streams of both libraries.\n\n"
+      "Raises TypeError for anything but a capsule, ValueError for one that was used.",
+      [](const Arguments& a) {
+        if (PyCapsule_CheckExact(a[0].ptr()) == 0)
+          raise(PyExc_TypeError, "fromDlpack: takes a capsule, not " + describe_type(a[0]));
+        const char* const name = PyCapsule_GetName(a[0].ptr());
+        if (name == nullptr || !std::string_view(name).starts_with("dltensor"))
+          raise(PyExc_ValueError, "fromDlpack: the capsule was consumed, or is not one of DLPack");
+        return imported(unpack(a[0]), nb::none(), a.where());
+      });
 }
 
 }  // namespace heddle::python

@@ -1,6 +1,7 @@
 """heddle.cuda's devices, streams and events, on whatever device HEDDLE_DEVICE names."""
 
 import gc
+import operator
 import sys
 import threading
 import weakref
@@ -58,6 +59,17 @@ def test_without_a_gpu():
             call()
     with pytest.raises(cuda.runtime.CUDARuntimeError):
         cuda.Device.from_pci_bus_id("0000:00:00.0")
+
+
+def test_devices_compare_by_number():
+    first, second = object.__new__(cuda.Device), object.__new__(cuda.Device)  # also where there is no GPU
+    first.id, second.id = 0, 1
+    assert first == first and first != second and not first == second and first != 0 and first != "cpu"
+    assert first < second and first <= second and second > first and second >= second and not second < first
+    assert len({first, second, first}) == 2 and int(second) == 1
+    for compare in (operator.lt, operator.le, operator.gt, operator.ge):
+        with pytest.raises(TypeError):
+            compare(first, 1)
 
 
 def test_wrong_devices():

@@ -138,6 +138,21 @@ def test_capsules(dtype):
     check(hd.from_dlpack(x), hd.asnumpy(x))
 
 
+def test_capsules_are_taken_once():
+    x = on_cpu([1.0, 2.0])
+    for capsule in (x.toDlpack(), x.__dlpack__(max_version=(1, 0))):
+        y = hd.fromDlpack(capsule)
+        y[0] = 5
+        assert x.tolist() == [5, 2]
+        with pytest.raises(ValueError, match="consumed"):
+            hd.fromDlpack(capsule)
+    with pytest.raises(TypeError, match="capsule"):
+        hd.fromDlpack(x)
+    check(hd.from_dlpack(on_cpu(1.5)), np.array(1.5))
+    with pytest.raises(ValueError, match="stream"):
+        x.__dlpack__(stream=0)
+
+
 def test_capsule_arguments():
     x = on_cpu([1.0, 2.0])
     x.__dlpack__(stream=None, dl_device=(1, 0), copy=False)

@@ -328,6 +328,13 @@ def test_axis_errors_have_the_axis_and_the_number_of_axes():
     assert str(hd.AxisError(3, 2, "f")) == str(np.exceptions.AxisError(3, 2, "f"))
 
 
+def test_exceptions_are_pickled():
+    for kind in ("OutOfMemory", "DeviceError", "CommunicationError", "CompileError", "ShapeError", "LinAlgError"):
+        error = getattr(hd.exceptions, kind, None) or getattr(hd, kind, None) or getattr(hd.cuda.nccl, "NcclError")
+        made = pickle.loads(pickle.dumps(error(124, "of 1024")))
+        assert type(made) is error and made.args == (124, "of 1024") and str(made) == str(error(124, "of 1024"))
+
+
 def test_numpys_exceptions():
     for make in (lambda: hd.linalg.cholesky(-hd.eye(2)).eval(), lambda: hd.linalg.inv(hd.zeros((2, 2))).eval()):
         with pytest.raises(np.linalg.LinAlgError) as caught:

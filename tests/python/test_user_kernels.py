@@ -188,6 +188,16 @@ def test_scalars_take_the_dtype_of_the_parameter():
         typed(x, 200)
 
 
+@pytest.mark.parametrize("dtype", "?bBhHiIlLefdFD")
+def test_numpys_scalars_of_any_value(dtype):
+    total = hd.ElementwiseKernel("T x, T y", "T z", "z = x + y", "total")
+    x = np.arange(6).astype(dtype).reshape(2, 3)
+    for value in (-1, 2**32, 2**63 - 1, -2**63):
+        with np.errstate(all="ignore"):
+            y = np.array(value).astype(dtype)[()]
+            check(total(hd.asarray(x), y), x + y)
+
+
 @pytest.mark.parametrize("dtype", [one for one in DTYPES if one in (hd.float16, hd.bfloat16)], ids=str)
 def test_narrow_floats_are_computed_in_float_and_rounded(dtype):
     x = np.linspace(0.5, 3, 100).astype(numpy_dtype(dtype))
