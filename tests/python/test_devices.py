@@ -88,7 +88,10 @@ def test_pointers_tell_their_device():
             array = hd.asarray(np.arange(4.0)).to_device(f"cuda:{ordinal}")
             assert hd.asarray(Foreign(array)).device == f"cuda:{ordinal}"
             assert hd.from_dlpack(array).device == f"cuda:{ordinal}"
-            address = array.__cuda_array_interface__["data"][0]
+            facts = array[::2].__cuda_array_interface__
+            assert (facts["shape"], facts["strides"], facts["typestr"]) == ((2,), (16,), "<f8")
+            assert facts["version"] == 3 and facts["stream"] != 0 and facts["data"][1] is False
+            address = facts["data"][0]
             assert hd.cuda.Device.from_pointer(address) == hd.cuda.Device(ordinal)
         host = np.arange(4.0)
         try:

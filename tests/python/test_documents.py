@@ -37,6 +37,20 @@ def test_there_are_snippets():
         assert sum(block.language == language and block.printed is not None for block in blocks) > 10
 
 
+def test_the_page_of_cupys_tests_names_tests_that_exist():
+    page = (ROOT / "docs/reference/cupy-tests.md").read_text()
+    python = set(re.findall(r"`(test_\w+\.py)::(test_\w+)`", page))
+    cases = set(re.findall(r'`([\w/]+\.cpp)`: "([^"]+)"', page))
+    assert len(python) > 90 and len(cases) > 10
+    # Nothing that looks like a test of ours is left out by these patterns.
+    assert page.count("::") == len(re.findall(r"`test_\w+\.py::test_\w+`", page))
+    for file, name in python:
+        text = (ROOT / "tests/python" / file).read_text()
+        assert re.search(rf"^def {name}\(", text, re.M), (file, name)
+    for file, name in cases:
+        assert f'TEST_CASE("{name}"' in (ROOT / "tests" / file).read_text(), (file, name)
+
+
 def commands():
     """The command lines of the pages' sh blocks: (page, words)."""
     for name, page in PAGES.items():

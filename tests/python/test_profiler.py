@@ -62,6 +62,11 @@ def test_time_range():
     assert [event["name"] for event in profile.events() if event["phase"] == "range"] == ["named"]
     with pytest.raises(ValueError, match="message"), hd.profiler.time_range():
         pass
+    with hd.profile() as profile, pytest.raises(ZeroDivisionError), hd.profiler.time_range("failed"):
+        1 / 0
+    assert [event["name"] for event in profile.events() if event["phase"] == "range"] == ["failed"]
+    with pytest.raises(ZeroDivisionError), hd.profiler.profile():
+        1 / 0
     with pytest.raises(ValueError):
         hd.profiler.time_range("x", color_id=1, argb_color=2)
     # Ranges may end in another order than they begin.

@@ -440,6 +440,16 @@ def test_sums(axis, keepdims):
     check(got, np.sqrt((x * x).sum(axis=axis, keepdims=keepdims)), ulp=8)
 
 
+@pytest.mark.parametrize("shape, order, axis", [
+    ((511,), (0,), None), ((513,), (0,), 0), ((257, 33), (0, 1), 0), ((257, 33), (1, 0), 0), ((3, 4, 50), (2, 0, 1), 1),
+    ((3, 4, 50), (1, 2, 0), (0, 2)), ((4, 3, 2, 4, 3, 2, 2), (0, 1, 2, 3, 4, 5, 6), (1, 4, 3, 6))])
+def test_sums_of_small_integers_in_any_layout(shape, order, axis):
+    total = hd.ReductionKernel("T x", "T out", "x", "a + b", "out = a", "0", "my_sum")
+    x = np.random.default_rng(2).integers(-128, 128, shape).astype("i1")
+    check(total(hd.asarray(x).transpose(order), axis=axis, keepdims=True),
+          x.transpose(order).sum(axis=axis, keepdims=True, dtype="i1"))
+
+
 @pytest.mark.parametrize("dtype, axis", [(dtype, 1) for dtype in REAL]
                          + [(hd.float64, axis) for axis in AXES], ids=str)
 def test_trees(dtype, axis):
