@@ -8,6 +8,7 @@
 #include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
+#include "frontend/sparse/lengths.h"
 
 // The functions under the package heddle.sparse: heddle._heddle._sparse. A matrix is a tuple there,
 // in the order of the fields of its struct, with two integers for the shape.
@@ -325,6 +326,16 @@ void bind_selections(Functions& functions, nb::module_& module) {
                    });
 }
 
+void bind_lengths(Functions& functions, nb::module_& module) {
+  functions.def_in(module, "length(x: Array) -> Array", "The Euclidean norm of any vector.",
+                   [](const Arguments& a) { return sparse::linalg::length(a.array(0)); });
+  functions.def_in(module, "unit_of(x: Array, y: Array, always: bool = False) -> Array",
+                   "A power of two in which the squares of x and y are in range.",
+                   [](const Arguments& a) {
+                     return sparse::linalg::unit_of(a.array(0), a.array(1), a.flag(2));
+                   });
+}
+
 }  // namespace
 
 void bind_sparse(Functions& functions) {
@@ -339,6 +350,7 @@ void bind_sparse(Functions& functions) {
   bind_paths(functions, module);
   bind_traversal(functions, module);
   bind_selections(functions, module);
+  bind_lengths(functions, module);
 }
 
 }  // namespace heddle::python

@@ -39,7 +39,7 @@ struct Rotation {
 
 /// c is real, c a + s b = r and -conj(s) a + c b = 0, for a real b that is not negative.
 Rotation rotation(const Array& a, const Array& b) {
-  const Array size = abs(a), r = sqrt(size * size + b * b), safe = nonzero_of(r);
+  const Array size = abs(a), r = hypot(size, b), safe = nonzero_of(r);
   const Array phase = where(size == 0, ones_like(a), a / nonzero_of(size));
   return {where(r == 0, ones_like(r), size / safe), phase * (b / safe), phase * r};
 }
@@ -68,7 +68,8 @@ class Gmres {
       return above & (s.cycles < system_.maxiter) & ~s.stuck & (system_.b_norm > 0);
     };
     const Outer last = while_loop(far, [&](const Outer& s) { return cycle(s); }, first);
-    return {last.x, where(last.size <= system_.limit, 0, full({}, system_.maxiter, DType::i64))};
+    return {last.x * system_.unit,
+            where(last.size <= system_.limit, 0, full({}, system_.maxiter, DType::i64))};
   }
 
  private:

@@ -40,7 +40,7 @@ Solution solve(const System& system, State state, const Step& step) {
   state.code = where(system.b_norm == 0, 0, full({}, running, DType::i64));
   if (system.maxiter > 0) state.code = checked(state);
   state = while_loop(far, next, state);
-  return {state.x, where(state.code == running, system.maxiter, state.code)};
+  return {state.x * system.unit, where(state.code == running, system.maxiter, state.code)};
 }
 
 struct CgState {

@@ -59,8 +59,11 @@ class Problem {
     const DType dtype = promote_types(promote_types(a.dtype, given.dtype()), DType::f64);
     const Array right = given.astype(dtype);
     x = options.x0 ? options.x0->astype(dtype) : zeros({a.shape[1]}, dtype);
-    const Array residual = options.x0 ? right - matvec_(x) : right;
-    b_norm = length(right);
+    Array residual = options.x0 ? right - matvec_(x) : right;
+    unit = unit_of(right, residual, true);  // a test compares with eps
+    x = x / unit;
+    residual = residual / unit;
+    b_norm = length(right / unit);
     first.beta = length(residual);
     first.u = residual / nonzero_of(first.beta);
     const Array v = where(first.beta > 0, rmatvec_(first.u), zeros_like(x));
@@ -82,6 +85,7 @@ class Problem {
   }
 
   Array x, b_norm;
+  Array unit;  ///< x and the residuals are in multiples of it
   Bidiagonal first;
 
  private:
@@ -242,9 +246,13 @@ LsqrResult lsqr(const LinearOperator& a, const Operand& b, const LeastSquaresOpt
   const auto far = [&](const LsqrState& s) {
     return (s.result.istop == 0) & (s.result.itn < limit) & ~idle;
   };
-  return while_loop(
-             far, [&](const LsqrState& s) { return lsqr_step(problem, s, limit, options); }, first)
-      .result;
+  LsqrResult made =
+      while_loop(
+          far, [&](const LsqrState& s) { return lsqr_step(problem, s, limit, options); }, first)
+          .result;
+  for (Array* each : {&made.x, &made.r1norm, &made.r2norm, &made.arnorm, &made.xnorm})
+    *each = *each * problem.unit;
+  return made;
 }
 
 LsmrResult lsmr(const LinearOperator& a, const Operand& b, const LeastSquaresOptions& options) {
@@ -267,6 +275,8 @@ LsmrResult lsmr(const LinearOperator& a, const Operand& b, const LeastSquaresOpt
           .result;
   // Without a right side the result is 0, whatever x0 is.
   made.x = where((problem.b_norm == 0) & ~idle, zeros_like(made.x), made.x);
+  for (Array* each : {&made.x, &made.normr, &made.normar, &made.normx})
+    *each = *each * problem.unit;
   return made;
 }
 

@@ -55,7 +55,8 @@ class Minres {
     const State last = while_loop(far, [&](const State& s) { return step(s, beta); }, first);
     const Array limit = full({}, system_.maxiter, DType::i64);
     // Without steps, maxiter is not a reason to stop.
-    return {last.x, where(last.stop == at_limit, limit, where(last.stop == not_symmetric, -11, 0))};
+    return {last.x * system_.unit,
+            where(last.stop == at_limit, limit, where(last.stop == not_symmetric, -11, 0))};
   }
 
  private:

@@ -127,8 +127,10 @@ System make_system(std::string_view name, const LinearOperator& a, const Operand
   made.x =
       options.x0 ? vector_of(name, "x0", a, *options.x0, made.dtype, where) : zeros_like(made.b);
   made.r = options.x0 ? made.b - a.matvec(made.x) : made.b;
+  made.unit = unit_of(made.b, made.r);
+  for (Array* each : {&made.b, &made.x, &made.r}) *each = *each / made.unit;
   made.b_norm = length(made.b);
-  made.limit = maximum(made.b_norm * options.rtol, options.atol);
+  made.limit = maximum(made.b_norm * options.rtol, options.atol / made.unit);
   made.maxiter = options.maxiter.value_or(10 * a.shape[0]);
   // Without a right side the result is 0, whatever x0 is.
   made.x = heddle::where(made.b_norm == 0, zeros_like(made.b), made.x);
@@ -136,8 +138,6 @@ System make_system(std::string_view name, const LinearOperator& a, const Operand
 }
 
 Array inner(const Array& x, const Array& y) { return sum(conj(x) * y); }
-
-Array length(const Array& x) { return sqrt(sum(real(x * conj(x)))); }
 
 Array nonzero_of(const Array& x) { return heddle::where(x == 0, ones_like(x), x); }
 

@@ -104,6 +104,26 @@ TEST_CASE("too few steps of a solver, an absolute tolerance, and integers") {
       1);
 }
 
+TEST_CASE("right sides whose squares are out of range") {
+  const Array a = dense(-1, DType::f64), b = right_side(DType::f64);
+  const Array wanted = hd::linalg::solve(a, b);
+  for (const double factor : {1e-200, 1e160}) {
+    CAPTURE(factor);
+    for (const Solver& solver : all()) {
+      CAPTURE(solver.name);
+      const solvers::Solution made = solver.solve(a, b * factor, {.rtol = 1e-10});
+      CHECK(made.info.item<std::int64_t>() == 0);
+      CHECK(distance(made.x / factor, wanted) < 1e-8);
+    }
+    const solvers::LsqrResult one = solvers::lsqr(a, b * factor, {.atol = 1e-12, .btol = 1e-12});
+    CHECK(distance(one.x / factor, wanted) < 1e-8);
+    CHECK(one.xnorm.item<double>() / factor ==
+          doctest::Approx(hd::linalg::vector_norm(wanted).item<double>()));
+    CHECK(distance(solvers::lsmr(a, b * factor, {.atol = 1e-12, .btol = 1e-12}).x / factor,
+                   wanted) < 1e-8);
+  }
+}
+
 TEST_CASE("a solver in a jitted function whose argument is a sparse matrix") {
   const auto solve = hd::jit([](const sp::Csr& a, const Array& b) {
     return solvers::gmres(a, b * 2.0, {.rtol = 1e-10, .restart = 8});

@@ -87,6 +87,43 @@ def test_options_of_solvers_with_shadows(name):
         getattr(ours, name)(matrix[:5], b)
 
 
+@pytest.mark.parametrize("dtype,factors", [("float64", [1e-310, 1e-200, 1e160, 1e300]),
+                                           ("float32", [1e-30, 1e30]), ("complex64", [1e-30, 1e30])])
+def test_right_sides_whose_squares_are_out_of_range(dtype, factors):
+    """x of a scaled b is the scaled x, with the same steps; so are residuals and what callbacks get."""
+    definite, _, b = systems(dtype)
+    matrix, loose = sparse.csr_array(definite), 1e-6 if dtype == "float64" else 1e-3
+    names = ["cg", "minres", "lgmres", "lsqr", "bicgstab", "gmres", "cgs", "bicg", "qmr", "tfqmr", "gcrotmk",
+             "lsmr"]
+    for name in names[:{"float64": 12, "float32": 4, "complex64": 1}[dtype]]:
+        solve = getattr(ours, name)
+        plain = solve(matrix, b)
+        for factor in factors:
+            seen, given = [], (b * np.dtype(dtype).type(factor)).astype(dtype)
+            keep = {} if name in ("lsqr", "lsmr") else {"callback": seen.append} if factor == 1e160 else {}
+            made = solve(matrix, given, **keep)
+            assert made[1] == plain[1], (name, factor)
+            found = hd.asnumpy(made[0]).astype("complex256") / factor
+            assert np.abs(found - hd.asnumpy(plain[0])).max() < loose * np.abs(b).max(), (name, factor)
+            for x in seen[-1:] if name != "gmres" else []:
+                assert 0.1 < np.abs(hd.asnumpy(x) / factor).max() / np.abs(hd.asnumpy(plain[0])).max() < 10
+            if name in ("lsqr", "lsmr") and factor != 1e-310:
+                assert abs(float(made[3]) / factor - float(plain[3])) < 1e-4
+    # The first x and the absolute tolerance are not in other units.
+    x, info = ours.cg(matrix, b * np.float32(1e-30), x0=b * np.float32(1e-30), atol=1e-3)
+    assert info == 0
+    np.testing.assert_array_equal(hd.asnumpy(x), b * np.float32(1e-30))
+
+
+@pytest.mark.parametrize("name", ["gmres", "lgmres", "gcrotmk"])
+def test_matrices_whose_squares_are_out_of_range(name):
+    definite, _, b = systems("float64")
+    for factor in (1e-200, 1e200):
+        x, info = getattr(ours, name)(sparse.csr_array(definite * factor), b, rtol=1e-9)
+        assert info == 0
+        np.testing.assert_allclose(hd.asnumpy(x) * factor, np.linalg.solve(definite, b), rtol=1e-6)
+
+
 def test_breakdowns():
     skew = np.array([[0.0, 1], [-1, 0]])
     for name, code in (("bicg", -11), ("qmr", -14), ("tfqmr", -1)):

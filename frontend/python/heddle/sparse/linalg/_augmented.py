@@ -3,7 +3,7 @@
 import heddle as hd
 from heddle import _heddle
 from heddle.sparse.linalg._minimal_residuals import minimise, row, unit
-from heddle.sparse.linalg._systems import inner, length, make_system, run, status, tolerance
+from heddle.sparse.linalg._systems import inner, length, make_system, run, status
 
 _sparse = _heddle._sparse
 
@@ -26,8 +26,9 @@ def _pushed(matrix, vector, is_new):
     return hd.where(is_new, hd.concatenate([matrix[1:], vector[None]]), matrix)
 
 
-def _solve(cycle, state, b_norm, limit, maxiter, callback):
-    """The cycles of a solver. The callback gets x before each of them."""
+def _solve(system, cycle, state, b_norm, limit, maxiter, callback):
+    """(x, state, info) after the cycles of a solver. The callback gets x before each of them."""
+    callback = system.report(callback)
     most = hd.asarray(maxiter)  # an argument of the loop, not a constant
 
     def running(state):
@@ -40,13 +41,12 @@ def _solve(cycle, state, b_norm, limit, maxiter, callback):
     if callback is not None and maxiter > 0 and bool(b_norm > 0):
         callback(state["x"])
     state = run(running, cycle, state, None if callback is None else report)
-    return state, status(hd.where(state["size"] <= limit, 0, maxiter))
+    return state["x"] * system.unit, state, status(hd.where(state["size"] <= limit, 0, maxiter))
 
 
-def _start(A, x, b, b_norm):
+def _start(system, b_norm):
     """The state before the first cycle. Of b = 0 the solution is 0."""
-    x = hd.where(b_norm == 0, hd.zeros_like(x), x)
-    r = hd.where(b_norm == 0, hd.zeros_like(b), b - A.matvec(x))
+    x, r = (hd.where(b_norm == 0, hd.zeros_like(each), each) for each in (system.x, system.r))
     return {"cycles": hd.asarray(0), "x": x, "r": r, "size": length(r), "stuck": hd.asarray(False)}
 
 
@@ -62,11 +62,12 @@ def lgmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=1000, M=None, callback
 
     >>> x, info = hd.sparse.linalg.lgmres(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
-    A, psolve, x, b = make_system("lgmres", A, M, x0, b)
+    system = make_system("lgmres", A, M, x0, b)
+    A, psolve, b = system.A, system.psolve, system.b
     n, dtype = b.shape[0], b.dtype
     steps, kept = min(_count("lgmres", "inner_m", inner_m, 1), n), _count("lgmres", "outer_k", outer_k, 0)
     b_norm = length(b)
-    limit = tolerance("lgmres", b_norm, atol, rtol)
+    limit = system.tolerance(b_norm, atol, rtol)
     eps = float(hd.finfo(dtype).eps)
     given = [v for v, _ in outer_v or ()][-kept:] if kept else []
     first = 0 if prepend_outer_v else steps
@@ -83,25 +84,26 @@ def lgmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=1000, M=None, callback
 
         r = psolve(state["r"])
         goal = length(r) * hd.minimum(state["factor"], limit / state["size"])
-        made = minimise(product, state["x"], r, goal, steps + kept, steps + count,
+        made = minimise(product, hd.zeros_like(b), r, goal, steps + kept, steps + count,
                         direction if kept else None)
-        moved = made["x"] - state["x"]
+        moved = made["x"]
         is_new = hd.any(moved != 0)
-        residual = b - A.matvec(made["x"])
+        x = state["x"] + moved
+        residual = b - A.matvec(x)
         factor = hd.where(made["left"] <= goal, hd.maximum(0.25 * state["factor"], eps),
                           hd.minimum(1.5 * state["factor"], 1.0))
-        return {**state, "cycles": state["cycles"] + 1, "x": made["x"], "r": residual, "size": length(residual),
+        return {**state, "cycles": state["cycles"] + 1, "x": x, "r": residual, "size": length(residual),
                 "stuck": ~is_new, "factor": factor,
                 "outer": _pushed(outer, unit(moved), is_new) if kept else outer,
                 "count": hd.where(is_new, hd.minimum(count + 1, kept), count)}
 
-    state = {**_start(A, x, b, b_norm), "factor": hd.ones_like(b_norm),
+    state = {**_start(system, b_norm), "factor": hd.ones_like(b_norm),
              "outer": _rows(given, kept, n, dtype), "count": hd.asarray(len(given))}
-    state, info = _solve(cycle, state, b_norm, limit, int(maxiter), callback)
+    x, state, info = _solve(system, cycle, state, b_norm, limit, int(maxiter), callback)
     if outer_v is not None and not _sparse.is_tracing():
         vectors = [state["outer"][i] for i in range(kept - int(state["count"]), kept)]
         outer_v[:] = [(v, product(v) if store_outer_Av else None) for v in vectors]
-    return state["x"], info
+    return x, info
 
 
 def _orthonormal(A, pairs, n, dtype):
@@ -124,6 +126,13 @@ def _orthonormal(A, pairs, n, dtype):
     return cs, us
 
 
+def _without_smallest(C, U, parts, is_full):
+    """Where is_full, other bases of the spaces of the rows of C and U: first a row that is to be
+    dropped, the direction that has the least part in what a cycle multiplied."""
+    turn = hd.linalg.svd(parts.T, full_matrices=True)[0][:, ::-1].T
+    return tuple(hd.where(is_full, turn @ rows, rows) for rows in (C, U))
+
+
 def gcrotmk(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=1000, M=None, callback=None, m=20, k=None,
             CU=None, discard_C=False, truncate="oldest"):
     """Solves A x = b by minimal residuals in cycles of m steps, orthogonal to what the last k cycles (m)
@@ -131,32 +140,34 @@ def gcrotmk(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=1000, M=None, callbac
 
     Arguments and results as cg; maxiter counts cycles. A list CU holds pairs (c, u) with c = A u to
     begin with, and those of the end afterwards, for similar systems; c may be None, and is None
-    afterwards with discard_C. callback is called with x before each cycle. Raises ValueError for
-    numbers of vectors out of range and for an unknown `truncate`, NotImplementedError for "smallest".
+    afterwards with discard_C. truncate says what is dropped for a new pair: the "oldest", or what a
+    cycle multiplied least with, "smallest". callback is called with x before each cycle. Raises
+    ValueError for numbers of vectors out of range and for an unknown `truncate`.
 
     >>> x, info = hd.sparse.linalg.gcrotmk(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
     if truncate not in ("oldest", "smallest"):
-        raise ValueError(f"gcrotmk: truncate must be 'oldest', not {truncate!r}")
-    if truncate == "smallest":
-        raise NotImplementedError("gcrotmk: only the oldest vectors are dropped; use truncate='oldest'")
-    A, psolve, x, b = make_system("gcrotmk", A, M, x0, b)
+        raise ValueError(f"gcrotmk: truncate must be 'oldest' or 'smallest', not {truncate!r}")
+    system = make_system("gcrotmk", A, M, x0, b)
+    A, psolve, b = system.A, system.psolve, system.b
     n, dtype = b.shape[0], b.dtype
     m = min(_count("gcrotmk", "m", m, 1), n)
     k = m if k is None else _count("gcrotmk", "k", k, 0)
     b_norm = length(b)
-    limit = tolerance("gcrotmk", b_norm, atol, rtol)
+    limit = system.tolerance(b_norm, atol, rtol)
 
     def cycle(state):
         C, U, count = state["C"], state["U"], state["count"]
 
         def project(z, w):
             part = hd.conj(C) @ w
-            return z - part @ U, w - part @ C
+            return part, z - part @ U, w - part @ C
 
-        made = minimise(A.matvec, state["x"], state["r"], limit, m + k, m + k - count,
-                        lambda _, v: psolve(v), project if k else None)
-        u = made["x"] - state["x"]
+        made = minimise(A.matvec, hd.zeros_like(b), state["r"], limit, m + k, m + k - count,
+                        lambda _, v: psolve(v), project if k else None, space=k)
+        if truncate == "smallest" and k > 1:
+            C, U = _without_smallest(C, U, made["parts"], count == k)
+        u = made["x"]
         c = A.matvec(u)
         size = length(c)
         is_new = size > 0
@@ -170,14 +181,14 @@ def gcrotmk(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=1000, M=None, callbac
                 "count": hd.where(is_new, hd.minimum(count + 1, k), count)}
 
     cs, us = _orthonormal(A, list(CU or ())[-k:] if k else [], n, dtype)
-    state = _start(A, x, b, b_norm)
+    state = _start(system, b_norm)
     for c, u in zip(cs, us):
         state["x"] = state["x"] + inner(c, state["r"]) * u
         state["r"] = b - A.matvec(state["x"])
     state = {**state, "size": length(state["r"]), "C": _rows(cs, k, n, dtype), "U": _rows(us, k, n, dtype),
              "count": hd.asarray(len(cs))}
-    state, info = _solve(cycle, state, b_norm, limit, int(maxiter), callback)
+    x, state, info = _solve(system, cycle, state, b_norm, limit, int(maxiter), callback)
     if CU is not None and not _sparse.is_tracing():
         CU[:] = [(None if discard_C else state["C"][i], state["U"][i])
                  for i in range(k - int(state["count"]), k)]
-    return state["x"], info
+    return x, info

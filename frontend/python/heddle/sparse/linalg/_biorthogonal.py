@@ -4,7 +4,7 @@ SciPy's."""
 import heddle as hd
 from heddle.sparse.linalg._krylov import RUNNING, loop, start
 from heddle.sparse.linalg._operators import aslinearoperator, prepare_adjoint
-from heddle.sparse.linalg._systems import inner, length, make_system, tolerance
+from heddle.sparse.linalg._systems import inner, length, make_system
 
 
 def _same(v):
@@ -26,7 +26,8 @@ def bicg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=N
     """
     A, M = aslinearoperator(A), None if M is None else aslinearoperator(M)
     prepare_adjoint(A)
-    matvec, psolve, x, b, r, limit, maxiter, code = start("bicg", A, b, x0, rtol, atol, maxiter, M)
+    system, limit, maxiter, state = start("bicg", A, b, x0, rtol, atol, maxiter, M)
+    b, matvec, psolve = system.b, system.matvec, system.psolve
     backward = _same if M is None else M.rmatvec
     least = float(hd.finfo(b.dtype).eps) ** 2
 
@@ -46,8 +47,8 @@ def bicg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=N
                 "shadow": state["shadow"] - hd.conj(alpha) * A.rmatvec(shadow_p), "rho": rho, "code": code}
 
     zero, one = hd.zeros_like(b), hd.ones((), dtype=b.dtype)
-    state = {"x": x, "r": r, "shadow": r, "p": zero, "shadow p": zero, "rho": one, "code": code}
-    return loop(step, state, limit, maxiter, callback)
+    state = {**state, "shadow": system.r, "p": zero, "shadow p": zero, "rho": one}
+    return loop(step, state, system, limit, maxiter, callback)
 
 
 def qmr(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M1=None, M2=None, callback=None):
@@ -64,7 +65,8 @@ def qmr(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M1=None, M2=None, c
     M1, M2 = (None if M is None else aslinearoperator(M) for M in (M1, M2))
     left, left_adjoint = (_same, _same) if M1 is None else (M1.matvec, M1.rmatvec)
     right, right_adjoint = (_same, _same) if M2 is None else (M2.matvec, M2.rmatvec)
-    matvec, _, x, b, r, limit, maxiter, code = start("qmr", A, b, x0, rtol, atol, maxiter, None)
+    system, limit, maxiter, state = start("qmr", A, b, x0, rtol, atol, maxiter, None)
+    b, r, matvec = system.b, system.r, system.matvec
     least = float(hd.finfo(b.dtype).eps)
 
     def step(s):
@@ -100,10 +102,10 @@ def qmr(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M1=None, M2=None, c
     zero, one = hd.zeros_like(b), hd.ones((), dtype=b.dtype)
     y, z = left(r), right_adjoint(r)
     rho, xi = length(y), length(z)
-    state = {"x": x, "r": r, "v": r, "y": y, "w": r, "z": z, "p": zero, "q": zero, "d": zero,
-             "image": zero, "rho": rho, "xi": xi, "theta": hd.zeros_like(rho), "gamma": hd.ones_like(rho),
-             "eta": -one, "epsilon": one, "code": code}
-    return loop(step, state, limit, maxiter, callback)
+    state = {**state, "v": r, "y": y, "w": r, "z": z, "p": zero, "q": zero, "d": zero, "image": zero,
+             "rho": rho, "xi": xi, "theta": hd.zeros_like(rho), "gamma": hd.ones_like(rho), "eta": -one,
+             "epsilon": one}
+    return loop(step, state, system, limit, maxiter, callback)
 
 
 def tfqmr(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, show=False):
@@ -116,9 +118,10 @@ def tfqmr(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=
     """
     if maxiter is None:
         maxiter = min(10000, 10 * hd.asarray(b).size)
-    matvec, psolve, x, b, r, _, maxiter, code = start("tfqmr", A, b, x0, rtol, atol, maxiter, M)
+    system, _, maxiter, state = start("tfqmr", A, b, x0, rtol, atol, maxiter, M)
+    matvec, psolve, r = system.matvec, system.psolve, system.r
     shadow, tau = r, length(r)
-    limit = tolerance("tfqmr", tau, atol, rtol)
+    limit = system.tolerance(tau, atol, rtol)
 
     def image_of(v):
         return matvec(psolve(v))
@@ -144,8 +147,8 @@ def tfqmr(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=
         return {**s, "x": x, "u": u, "v": v, "w": w, "d": d, "image": image, "alpha": alpha,
                 "rho": hd.where(even, s["rho"], rho), "theta": theta, "tau": tau, "eta": eta, "code": code}
 
-    code = hd.where(tau == 0, 0, code)
-    image, one = image_of(r), hd.ones((), dtype=b.dtype)
-    state = {"x": x, "u": r, "v": image, "w": r, "d": hd.zeros_like(r), "image": image, "alpha": one,
+    code = hd.where(tau == 0, 0, state["code"])
+    image, one = image_of(r), hd.ones((), dtype=r.dtype)
+    state = {"x": state["x"], "u": r, "v": image, "w": r, "d": hd.zeros_like(r), "image": image, "alpha": one,
              "rho": inner(shadow, r), "theta": hd.zeros_like(tau), "tau": tau, "eta": one * 0, "code": code}
-    return loop(step, state, limit, maxiter, callback)
+    return loop(step, state, system, limit, maxiter, callback)

@@ -2,7 +2,7 @@
 
 import heddle as hd
 from heddle.sparse.linalg._minimal_residuals import minimise
-from heddle.sparse.linalg._systems import length, make_system, run, status, tolerance
+from heddle.sparse.linalg._systems import length, make_system, run, status
 
 
 def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=None, callback=None,
@@ -18,10 +18,11 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     """
     if callback_type not in (None, "x", "pr_norm", "legacy"):
         raise ValueError(f"gmres: unknown callback_type {callback_type!r}")
-    A, psolve, x, b = make_system("gmres", A, M, x0, b)
+    system = make_system("gmres", A, M, x0, b)
+    A, psolve, x, b = system.A, system.psolve, system.x, system.b
     n, dtype = b.shape[0], b.dtype
     b_norm = length(b)
-    limit = tolerance("gmres", b_norm, atol, rtol)
+    limit = system.tolerance(b_norm, atol, rtol)
     maxiter = 10 * n if maxiter is None else int(maxiter)
     restart = min(20 if restart is None else int(restart), n)
     eps = float(hd.finfo(dtype).eps)
@@ -49,15 +50,14 @@ def gmres(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
         far = hd.where(state["cycles"] == 0, state["size"] >= limit, state["size"] > limit)
         return far & (state["cycles"] < maxiter) & ~state["stuck"] & (b_norm > 0)
 
-    r = b if x0 is None else b - A.matvec(x)
-    r = hd.where(b_norm == 0, hd.zeros_like(r), r)
+    r = hd.where(b_norm == 0, hd.zeros_like(b), system.r)
     state = {"cycles": hd.asarray(0), "x": x, "r": r, "size": length(r),
              "factor": hd.ones_like(b_norm), "goal": scale * hd.minimum(limit / safe_norm, 1.0),
              "stuck": hd.asarray(False)}
 
     def report_cycle(state):
         if callback_type == "x":
-            callback(state["x"])
+            callback(state["x"] * system.unit)
 
     state = run(outside, cycle, state, None if callback is None else report_cycle)
-    return state["x"], status(hd.where(state["size"] <= limit, 0, maxiter))
+    return state["x"] * system.unit, status(hd.where(state["size"] <= limit, 0, maxiter))

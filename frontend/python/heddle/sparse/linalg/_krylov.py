@@ -1,31 +1,30 @@
 """Conjugate gradients and their relatives: cg, cgs, bicgstab. Each step is SciPy's."""
 
 import heddle as hd
-from heddle.sparse.linalg._systems import inner, length, make_system, run, status, tolerance
+from heddle.sparse.linalg._systems import inner, length, make_system, run, status
 
 RUNNING = 1
 
 
 def start(name, A, b, x0, rtol, atol, maxiter, M):
-    """What a solver starts with: (matvec, psolve, x, b, residual, limit, maxiter, code)."""
-    A, psolve, x, b = make_system(name, A, M, x0, b)
-    b_norm = length(b)
-    limit = tolerance(name, b_norm, atol, rtol)
-    maxiter = 10 * b.shape[0] if maxiter is None else int(maxiter)
-    r = b if x0 is None else b - A.matvec(x)
+    """What a solver starts with: (system, limit, maxiter, state), of the state x, r and code."""
+    system = make_system(name, A, M, x0, b)
+    b_norm = length(system.b)
+    limit = system.tolerance(b_norm, atol, rtol)
+    maxiter = 10 * system.b.shape[0] if maxiter is None else int(maxiter)
     # Without a right side the result is 0, whatever x0 is.
-    code = hd.where(b_norm == 0, 0, RUNNING)
-    return A.matvec, psolve, hd.where(b_norm == 0, hd.zeros_like(x), x), b, r, limit, maxiter, code
+    x, code = hd.where(b_norm == 0, hd.zeros_like(system.x), system.x), hd.where(b_norm == 0, 0, RUNNING)
+    return system, limit, maxiter, {"x": x, "r": system.r, "code": code}
 
 
-def _solved(state, maxiter):
+def _solved(state, unit, maxiter):
     """(x, info): 0 if the residual is below the tolerance, maxiter if not, negative for a
     breakdown."""
     code = state["code"]
-    return state["x"], status(hd.where(code == RUNNING, maxiter, code))
+    return state["x"] * unit, status(hd.where(code == RUNNING, maxiter, code))
 
 
-def loop(step, state, limit, maxiter, callback):
+def loop(step, state, system, limit, maxiter, callback):
     """Steps until the residual is small enough, `code` says to stop, or maxiter is reached."""
     def checked(state):
         if "r" not in state:  # the step itself tells
@@ -46,13 +45,15 @@ def loop(step, state, limit, maxiter, callback):
     state = {"k": hd.asarray(0), **state}
     if maxiter > 0:
         state["code"] = checked(state)
+    callback = system.report(callback)
+
     def report(state):
         # As in SciPy, not after half of a step.
         if "half" not in state or not bool(state["half"]):
             callback(state["x"])
 
     report = None if callback is None else report
-    return _solved(run(running, next_state, state, report), maxiter)
+    return _solved(run(running, next_state, state, report), system.unit, maxiter)
 
 
 def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
@@ -66,7 +67,8 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
 
     >>> x, info = hd.sparse.linalg.cg(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
-    matvec, psolve, x, b, r, limit, maxiter, code = start("cg", A, b, x0, rtol, atol, maxiter, M)
+    system, limit, maxiter, state = start("cg", A, b, x0, rtol, atol, maxiter, M)
+    b, matvec, psolve = system.b, system.matvec, system.psolve
 
     def step(state):
         z = psolve(state["r"])
@@ -76,9 +78,8 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
         alpha = rho / inner(p, q)
         return {**state, "x": state["x"] + alpha * p, "r": state["r"] - alpha * q, "p": p, "rho": rho}
 
-    one = hd.ones((), dtype=b.dtype)
-    state = {"x": x, "r": r, "p": hd.zeros_like(b), "rho": one, "code": code}
-    return loop(step, state, limit, maxiter, callback)
+    state = {**state, "p": hd.zeros_like(b), "rho": hd.ones((), dtype=b.dtype)}
+    return loop(step, state, system, limit, maxiter, callback)
 
 
 def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
@@ -87,9 +88,9 @@ def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=No
 
     >>> x, info = hd.sparse.linalg.cgs(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
-    matvec, psolve, x, b, r, limit, maxiter, code = start("cgs", A, b, x0, rtol, atol, maxiter, M)
+    system, limit, maxiter, state = start("cgs", A, b, x0, rtol, atol, maxiter, M)
+    b, matvec, psolve, shadow = system.b, system.matvec, system.psolve, system.r
     least = float(hd.finfo(b.dtype).eps) ** 2
-    shadow = r
 
     def step(state):
         rho = inner(shadow, state["r"])
@@ -107,8 +108,8 @@ def cgs(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=No
         return {**state, "x": x, "r": b - matvec(x), "p": p, "q": q, "rho": rho, "code": code}
 
     zero, one = hd.zeros_like(b), hd.ones((), dtype=b.dtype)
-    state = {"x": x, "r": r, "p": zero, "q": zero, "rho": one, "code": code}
-    return loop(step, state, limit, maxiter, callback)
+    state = {**state, "p": zero, "q": zero, "rho": one}
+    return loop(step, state, system, limit, maxiter, callback)
 
 
 def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
@@ -117,10 +118,9 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
 
     >>> x, info = hd.sparse.linalg.bicgstab(hd.sparse.diags([2.0, 3.0, 4.0]), hd.ones(3))
     """
-    matvec, psolve, x, b, r, limit, maxiter, code = start("bicgstab", A, b, x0, rtol, atol, maxiter,
-                                                           M)
+    system, limit, maxiter, state = start("bicgstab", A, b, x0, rtol, atol, maxiter, M)
+    b, matvec, psolve, shadow = system.b, system.matvec, system.psolve, system.r
     least = float(hd.finfo(b.dtype).eps) ** 2
-    shadow = r
 
     def step(state):
         first = state["k"] == 0
@@ -149,6 +149,6 @@ def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callba
                 "code": code, "half": half}
 
     zero, one = hd.zeros_like(b), hd.ones((), dtype=b.dtype)
-    state = {"x": x, "r": r, "p": zero, "v": zero, "rho": one, "alpha": one, "omega": one, "code": code,
+    state = {**state, "p": zero, "v": zero, "rho": one, "alpha": one, "omega": one,
              "half": hd.asarray(False)}
-    return loop(step, state, limit, maxiter, callback)
+    return loop(step, state, system, limit, maxiter, callback)

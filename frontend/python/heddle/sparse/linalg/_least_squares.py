@@ -26,6 +26,7 @@ def _inverse(x):
 
 
 def _start(name, A, b, x0):
+    """What a solver starts with. Vectors and norms of residuals are in multiples of `unit`."""
     A = aslinearoperator(A)
     prepare_adjoint(A)
     m, n = A.shape
@@ -40,12 +41,13 @@ def _start(name, A, b, x0):
     else:
         x = hd.asarray(x0).reshape(n).astype(dtype)
         u = b - A.matvec(x)
-    b_norm = length(b)
+    unit = _sparse.unit_of(b, u, True)  # a test compares with eps
+    x, u, b_norm = x / unit, u / unit, length(b / unit)
     beta = length(u)
     u = u * _inverse(beta)
     v = hd.where(beta > 0, A.rmatvec(u), hd.zeros_like(x))
     alpha = length(v)
-    return A, x, u, v * _inverse(alpha), b_norm, beta, alpha
+    return A, x, u, v * _inverse(alpha), b_norm, beta, alpha, unit
 
 
 def _reasons(itn, limit, tests, t1, ctol, atol, rtol):
@@ -82,7 +84,7 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
 
     >>> hd.sparse.linalg.lsqr(hd.sparse.eye(4, 3), hd.ones(4))[0]
     """
-    A, x, u, v, b_norm, beta, alpha = _start("lsqr", A, b, x0)
+    A, x, u, v, b_norm, beta, alpha, unit = _start("lsqr", A, b, x0)
     limit = 2 * A.shape[1] if iter_lim is None else int(iter_lim)
     ctol = 1 / conlim if conlim > 0 else 0.0
     eps = float(hd.finfo(hd.float64).eps)
@@ -130,8 +132,8 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
              "sn2": zero, "r1norm": beta, "r2norm": beta, "arnorm": alpha * beta,
              "var": hd.zeros(A.shape[1])}
     s = hd.while_loop(lambda s: (s["stop"] == 0) & (s["itn"] < limit) & (alpha * beta > 0), step, state)
-    return (s["x"], status(s["stop"]), status(s["itn"]), s["r1norm"], s["r2norm"], s["anorm"],
-            s["acond"], s["arnorm"], s["xnorm"], s["var"])
+    return (s["x"] * unit, status(s["stop"]), status(s["itn"]), s["r1norm"] * unit, s["r2norm"] * unit,
+            s["anorm"], s["acond"], s["arnorm"] * unit, s["xnorm"] * unit, s["var"])
 
 
 def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=False, x0=None):
@@ -143,7 +145,7 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
 
     >>> hd.sparse.linalg.lsmr(hd.sparse.eye(4, 3), hd.ones(4))[0]
     """
-    A, x, u, v, b_norm, beta, alpha = _start("lsmr", A, b, x0)
+    A, x, u, v, b_norm, beta, alpha, unit = _start("lsmr", A, b, x0)
     limit = min(A.shape) if maxiter is None else int(maxiter)
     ctol = 1 / conlim if conlim > 0 else 0.0
     zero = hd.zeros_like(beta)
@@ -199,5 +201,5 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
     s = hd.while_loop(lambda s: (s["stop"] == 0) & (s["itn"] < limit) & (alpha * beta > 0) & (
         b_norm > 0), step, state)
     x = hd.where((b_norm == 0) & (alpha * beta > 0), hd.zeros_like(x), s["x"])
-    return (x, status(s["stop"]), status(s["itn"]), s["normr"], s["normar"], s["norma"], s["conda"],
-            s["normx"])
+    return (x * unit, status(s["stop"]), status(s["itn"]), s["normr"] * unit, s["normar"] * unit,
+            s["norma"], s["conda"], s["normx"] * unit)

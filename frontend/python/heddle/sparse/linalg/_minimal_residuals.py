@@ -14,7 +14,7 @@ def _rotation(a, b):
     """(c, s, r) with c real, c a + s b = r and -conj(s) a + c b = 0, for a real b that is not
     negative."""
     size = hd.abs(a)
-    r = hd.sqrt(size * size + b * b)
+    r = hd.hypot(size, b)
     safe = hd.where(r == 0, hd.ones_like(r), r)
     phase = hd.where(size == 0, hd.ones_like(a), a / hd.where(size == 0, hd.ones_like(size), size))
     return hd.where(r == 0, hd.ones_like(r), size / safe), phase * (b / safe), phase * r
@@ -32,14 +32,18 @@ def unit(x):
     return x / hd.where(size == 0, hd.ones_like(size), size)
 
 
-def minimise(product, x, residual, goal, steps, most=None, direction=None, project=None, report=None):
+def minimise(product, x, residual, goal, steps, most=None, direction=None, project=None, report=None,
+             space=0):
     """Changes x so that the norm of `residual` gets at most `goal`, in at most `steps` steps, or `most`
     of them for a computed number.
 
-    Step k multiplies the basis vector v, or direction(k, v). project(z, w) may subtract from the result
-    w = product(z) what lies in another space, and from z what leads there. report(left) is called after
-    each step. The result is a dict with x, k, the norm `left`, and `exact`, which says that no further
-    step can change x.
+    Step k multiplies the basis vector v, or direction(k, v). project(z, w) = (part, z, w) may subtract
+    from the result w = product(z) what lies in another space, and from z what leads there; `part` says
+    how much of each of the `space` vectors that span it. report(left) is called after each step.
+
+    The result is a dict with x, k, the norm `left`, `exact`, which says that no further step can change
+    x, and `parts`: in row k what was subtracted along direction p of step k, whose image is a unit
+    vector.
     """
     n, dtype = x.shape[0], x.dtype
     eps = float(hd.finfo(dtype).eps)
@@ -51,7 +55,7 @@ def minimise(product, x, residual, goal, steps, most=None, direction=None, proje
         z = row(basis, k) if direction is None else direction(k, row(basis, k))
         w = product(z)
         before = length(w)
-        z, w = (z, w) if project is None else project(z, w)
+        part, z, w = (state["parts"][0], z, w) if project is None else project(z, w)
         # Gram-Schmidt twice, which is as good as orthogonal. Rows that are not there yet are 0.
         once = hd.conj(basis) @ w
         w = w - once @ basis
@@ -71,13 +75,15 @@ def minimise(product, x, residual, goal, steps, most=None, direction=None, proje
         turn = hd.where((rows == k)[:, None], c * row_k + s * row_next,
                         hd.where((rows == k + 1)[:, None], c * row_next - hd.conj(s) * row_k, turn))
         above = hd.where(rows < k, column, hd.zeros_like(column))[:steps]
-        p = (z - above @ state["moves"]) / hd.where(pivot == 0, hd.ones_like(pivot), pivot)
+        safe = hd.where(pivot == 0, hd.ones_like(pivot), pivot)
+        p, part = (z - above @ state["moves"]) / safe, (part - above @ state["parts"]) / safe
         side = first * hd.sum(hd.where(rows == k, turn[:, 0], hd.zeros_like(column)))
         side = hd.where(pivot == 0, hd.zeros_like(side), side)
         left = first * hd.abs(hd.sum(hd.where(rows == k + 1, turn[:, 0], hd.zeros_like(column))))
         return {**state, "k": k + 1, "x": state["x"] + side * p, "turn": turn,
                 "basis": hd.where((rows == k + 1)[:, None], w, basis),
                 "moves": hd.where((rows[:steps] == k)[:, None], p, state["moves"]),
+                "parts": hd.where(((rows[:steps] == k) & (pivot != 0))[:, None], part, state["parts"]),
                 "left": left, "exact": exact}
 
     def unfinished(state):
@@ -87,7 +93,8 @@ def minimise(product, x, residual, goal, steps, most=None, direction=None, proje
     start = {"k": hd.asarray(0), "x": x, "basis": hd.where((rows == 0)[:, None], unit(residual),
                                                           hd.zeros((steps + 1, n), dtype=dtype)),
              "moves": hd.zeros((steps, n), dtype=dtype), "left": first,
+             "parts": hd.zeros((steps, space), dtype=dtype),
              "turn": hd.eye(steps + 1, dtype=dtype), "exact": hd.asarray(False)}
     callback = None if report is None else lambda state: report(state["left"])
     made = run(unfinished, step, start, callback)
-    return {name: made[name] for name in ("k", "x", "left", "exact")}
+    return {name: made[name] for name in ("k", "x", "left", "exact", "parts")}

@@ -30,11 +30,11 @@ def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callbac
 
     >>> x, info = hd.sparse.linalg.minres(hd.sparse.diags([2.0, -3.0, 4.0]), hd.ones(3))
     """
-    A, psolve, x, b = make_system("minres", A, M, x0, b)
-    n, dtype, matvec = b.shape[0], b.dtype, A.matvec
+    system = make_system("minres", A, M, x0, b)
+    matvec, psolve, x, b, r1 = system.matvec, system.psolve, system.x, system.b, system.r
+    n, dtype = b.shape[0], b.dtype
     maxiter = 5 * n if maxiter is None else int(maxiter)
     eps = float(hd.finfo(dtype).eps)
-    r1 = b if x0 is None else b - matvec(x)
     y = psolve(r1)
     square = hd.real(inner(r1, y))
     if not _sparse.is_tracing() and bool(square < 0):
@@ -90,10 +90,11 @@ def minres(A, b, x0=None, *, rtol=1e-5, shift=0.0, maxiter=None, M=None, callbac
              "oldb": zero, "beta": beta1, "dbar": zero, "epsln": zero, "phibar": beta1,
              "cs": zero - 1.0, "sn": zero, "tnorm2": zero, "gmax": zero,
              "gmin": zero + float(hd.finfo(dtype).max), "stop": hd.where(idle, 1, 0)}
+    callback = system.report(callback)
     report = None if callback is None else lambda state: callback(state["x"])
     state = run(lambda s: (s["stop"] == 0) & (s["itn"] < maxiter), step, state, report)
     stop = status(state["stop"])
     if isinstance(stop, int) and stop == WRONG:
         raise ValueError("minres: non-symmetric matrix")
-    return state["x"], (maxiter if stop == 6 else 0) if isinstance(stop, int) else hd.where(
+    return state["x"] * system.unit, (maxiter if stop == 6 else 0) if isinstance(stop, int) else hd.where(
         stop == 6, maxiter, 0)

@@ -9,9 +9,29 @@ from heddle.sparse.linalg._operators import aslinearoperator
 _sparse = _heddle._sparse
 
 
+class System:
+    """Operators and vectors of one floating dtype: `A`, `matvec`, the preconditioner `psolve`, the first
+    `x`, the right side `b` and its residual `r`. The vectors are in multiples of `unit`, so that their
+    squares are in range."""
+
+    def __init__(self, name, A, psolve, x, b, r):
+        self._name, self.A, self.matvec, self.psolve = name, A, A.matvec, psolve
+        self.unit = _sparse.unit_of(b, r)
+        self.x, self.b, self.r = x / self.unit, b / self.unit, r / self.unit
+
+    def tolerance(self, norm, atol, rtol):
+        """The residual to reach: max(atol, rtol * norm). Raises ValueError for a negative atol."""
+        if atol is None or isinstance(atol, str) or atol < 0:
+            raise ValueError(f"{self._name}: atol is {atol!r}, but must be a number that is not negative")
+        return hd.maximum(norm * rtol, atol / self.unit)
+
+    def report(self, callback):
+        """The callback for what is in units; None for None."""
+        return None if callback is None else lambda x: callback(x * self.unit)
+
+
 def make_system(name, A, M, x0, b):
-    """(A, M, x, b): operators and vectors in one floating dtype. Raises ValueError for shapes that do
-    not fit, and for an A that is not square."""
+    """A System. Raises ValueError for shapes that do not fit, and for an A that is not square."""
     A = aslinearoperator(A)
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"{name}: A must be square, not {A.shape}")
@@ -34,14 +54,8 @@ def make_system(name, A, M, x0, b):
     if M is not None and M.shape != A.shape:
         raise ValueError(f"{name}: matrix A {A.shape} and preconditioner M {M.shape} have different "
                          "shapes")
-    return A, (lambda v: v) if M is None else M.matvec, x, b
-
-
-def tolerance(name, b_norm, atol, rtol):
-    """The residual to reach: max(atol, rtol * |b|). Raises ValueError for a negative atol."""
-    if atol is None or isinstance(atol, str) or atol < 0:
-        raise ValueError(f"{name}: atol is {atol!r}, but must be a number that is not negative")
-    return hd.maximum(b_norm * rtol, atol)
+    r = b if x0 is None else b - A.matvec(x)
+    return System(name, A, (lambda v: v) if M is None else M.matvec, x, b, r)
 
 
 def inner(x, y):
@@ -49,9 +63,7 @@ def inner(x, y):
     return hd.sum(hd.conj(x) * y)
 
 
-def length(x):
-    """The Euclidean norm."""
-    return hd.sqrt(hd.sum(hd.real(x * hd.conj(x))))
+length = _sparse.length
 
 
 class _StepByStep(Exception):
