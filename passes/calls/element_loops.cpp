@@ -81,13 +81,12 @@ class ElementLoopLowering {
 
   /// The results, or nothing if they cannot be computed element by element.
   std::optional<std::vector<ValueId>> run() {
-    if (!obstacle().empty() || call_.operands.empty()) return std::nullopt;
+    if (!obstacle().empty()) return std::nullopt;
     const std::vector<bool> used = used_results(call_);
-    std::vector<ValueId> results(used.size(), call_.operands.front());  // for those not used
+    std::vector<ValueId> results(used.size());  // those not used stay unset
     std::vector<std::size_t> open;
     for (std::size_t r = 0; r < used.size(); ++r) {
-      const bool kept = r < carries_ && (!used[r] || regions_.back().keeps(r));
-      if (kept) {
+      if (!is_stacked(r) && (!used[r] || regions_.back().keeps(r))) {
         results[r] = call_.operands[constants_ + r];
       } else if (used[r] && !depends_on_carries(r)) {
         results[r] = all_steps_at_once(r);
@@ -102,7 +101,7 @@ class ElementLoopLowering {
       for (const std::size_t r : open) {
         if (element_shape(r) == shape) together.push_back(r);
       }
-      if (!add_loop(together, results)) return std::nullopt;
+      add_loop(together, results);
       std::erase_if(open, [&](std::size_t r) { return element_shape(r) == shape; });
     }
     return results;
@@ -228,8 +227,8 @@ class ElementLoopLowering {
     return sequences;
   }
 
-  /// Adds a loop for results whose elements have one shape. False if nothing is an operand of it.
-  bool add_loop(const std::vector<std::size_t>& asked, std::vector<ValueId>& results) {
+  /// Adds a loop for results whose elements have one shape.
+  void add_loop(const std::vector<std::size_t>& asked, std::vector<ValueId>& results) {
     const Carries carries = carries_of(asked);
     std::vector<std::size_t> outputs;
     for (std::size_t k = 0; k < carries_; ++k) {
@@ -253,7 +252,6 @@ class ElementLoopLowering {
     for (std::size_t k = 0; k < sequences_; ++k) {
       if (sequences[k]) operands.push_back(call_.operands[constants_ + carries_ + k]);
     }
-    if (operands.empty()) return false;
     const bool counted = regions_.size() == 1;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       if (std::ranges::find(asked, outputs[i]) == asked.end()) continue;
@@ -269,7 +267,6 @@ class ElementLoopLowering {
           graph_.add(ir::Op::call, operands, std::move(attributes), call_.location());
       results[outputs[i]] = in_shape(result, type_of(outputs[i]).shape, is_stacked(outputs[i]));
     }
-    return true;
   }
 
   /// Constants may have leading extents of 1 that the result does not have. What a stacked result
