@@ -42,12 +42,15 @@ PyObject* make_class(nb::module_& module, const char* name, const char* document
 
 void set(PyObject* type, const std::exception& error) { PyErr_SetString(type, error.what()); }
 
-/// NumPy's AxisError has the axis and the number of axes.
-void set_axis_error(const AxisError& error) {
+/// NumPy's AxisError has the axis and the number of axes. To make one runs code of Python's, which
+/// may raise something itself.
+void set_axis_error(const AxisError& error) try {
   const nb::object made = nb::handle(classes.axis)(error.what());
   made.attr("axis") = error.axis();
   made.attr("ndim") = error.ndim();
   PyErr_SetObject(classes.axis, made.ptr());
+} catch (nb::python_error& raised) {
+  raised.restore();
 }
 
 /// Whether a function of linalg threw: messages begin with the function's name.

@@ -29,6 +29,10 @@ class Copy {
     }
     for (Loop& one : copy_.inner) loop(one, inner_is_free());
     if (copy_.items) items(*copy_.items);
+    for (ElementLoop& one : copy_.element_loops) {
+      if (one.length) one.length = factor(*one.length, true);
+      if (one.atom) extents_[*one.atom] = *one.length;
+    }
     copy_atoms();
     for (Loop& one : copy_.outer) one.atom = atoms_.at(one.atom);
     for (Loop& one : copy_.inner) one.atom = atoms_.at(one.atom);
@@ -41,7 +45,6 @@ class Copy {
     for (Instruction& one : copy_.body) instruction(one);
     for (Store& store : copy_.stores) store.address = address(store.operand, store.address);
     for (ElementLoop& one : copy_.element_loops) {
-      if (one.length) one.length = factor(*one.length, true);
       if (one.atom) one.atom = atoms_.at(*one.atom);
     }
     return std::move(copy_);

@@ -97,6 +97,35 @@ def test_a_filter_is_one_kernel():
     assert kernels(lambda x: hd.sqrt(filtered(x + 1)[1][0]), x) == 3
 
 
+@pytest.mark.parametrize("rows", [1, 5])
+def test_filters_of_many_shapes_share_a_kernel(rows):
+    arrays = [np.random.default_rng(k).standard_normal((rows + k if rows > 1 else 1, 6 + k))
+              for k in range(6)]
+    run = hd.jit(lambda *xs: [filtered(x) for x in xs])
+    for x, (carry, stacked) in zip(arrays, run(*map(hd.asarray, arrays))):
+        wanted_carry, wanted = expected(x)
+        np.testing.assert_allclose(np.asarray(carry[0]), wanted_carry[0], rtol=1e-13, atol=1e-14)
+        np.testing.assert_allclose(np.asarray(stacked[0]), wanted[0], rtol=1e-13, atol=1e-14)
+
+
+def test_more_rows_than_a_kernel_has_operands():
+    x = np.random.default_rng(7).standard_normal((70, 4, 3))
+    parts = tuple(hd.asarray(one) for one in x)
+
+    def step(carry, rows):
+        carry = carry * 0.5 + sum(rows)
+        return carry, tuple(carry + row for row in rows)
+
+    carry, stacked = hd.jit(lambda xs: hd.scan(step, xs[0][0], xs))(parts)
+    value, wanted = x[0][0], []
+    for i in range(4):
+        value = value * 0.5 + sum(x[:, i])
+        wanted.append(value + x[:, i])
+    np.testing.assert_allclose(np.asarray(carry), value, rtol=1e-13)
+    np.testing.assert_allclose(np.stack([np.asarray(one) for one in stacked]),
+                               np.stack(wanted).transpose(1, 0, 2), rtol=1e-12)
+
+
 def test_results_of_several_shapes():
     x = np.random.default_rng(2).standard_normal((7, 3, 4))
 

@@ -291,3 +291,20 @@ def test_broadcasting_and_dtypes():
         with pytest.raises(TypeError):
             hd.fuse(wrong)(hd.ones(3))
     check(hd.fuse(lambda x: hd.add(x, x, out=None))(hd.ones(3)), np.full(3, 2.0))
+
+
+def test_options_that_count_arguments():
+    @hd.fuse(donate=(1,))
+    def function(x, z, y):
+        z += x
+        return x + z + y
+
+    x, z, y = hd.ones(3), hd.full(3, 2.0), hd.full(3, 4.0)
+    np.testing.assert_array_equal(function(x, z, y).get(), np.full(3, 8.0))
+    np.testing.assert_array_equal(y.get(), np.full(3, 4.0))
+    with pytest.raises(hd.ValueError, match="donated"):
+        z.get()
+    # An array that is given twice is read as it was.
+    w = hd.ones(3)
+    np.testing.assert_array_equal(function(w, w.copy(), w).get(), np.full(3, 4.0))
+    np.testing.assert_array_equal(w.get(), np.ones(3))

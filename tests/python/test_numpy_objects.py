@@ -6,6 +6,8 @@ import math
 import operator
 import pickle
 import struct
+import subprocess
+import sys
 import typing
 import warnings
 
@@ -306,6 +308,33 @@ def test_broadcast_while_memory_is_shared():
     for other in (1.0, [[1], [2]], hd.zeros((2, 1), device="cpu")):
         assert hd.broadcast(x, other).shape == np.broadcast(shared, np.asarray(other)).shape
         assert hd.broadcast_arrays(x, other)[0].tolist() == np.broadcast_arrays(shared, np.asarray(other))[0].tolist()
+
+
+def test_axis_errors_near_the_recursion_limit():
+    script = """
+import sys
+import heddle as hd
+x = hd.ones((2, 3))
+hd.eval(x)
+caught = set()
+
+def deep(n):
+    if n > 0:
+        return deep(n - 1)
+    try:
+        hd.sum(x, axis=9)
+    except (RecursionError, hd.AxisError) as error:
+        caught.add(type(error).__name__)
+
+for n in range(sys.getrecursionlimit() - 60, sys.getrecursionlimit()):
+    try:
+        deep(n)
+    except RecursionError:
+        pass
+print(sorted(caught))
+"""
+    made = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert made.stdout == "['AxisError', 'RecursionError']\n", made.stderr
 
 
 def test_axis_errors_have_the_axis_and_the_number_of_axes():

@@ -127,6 +127,9 @@ class _Fused:
 
     def __init__(self, function, name, options):
         self.function, self.name, self.options, self.programs = function, name, options, {}
+        self.donated = tuple(options.get("donate") or ())
+        # These options count the function's arguments, so that each of them is a variable of its own.
+        self.counted = "donate" in options or "dynamic" in options
 
     def __call__(self, *values):
         arrays = [value for value in values if hasattr(value, "shape")]
@@ -134,7 +137,8 @@ class _Fused:
             return self.function(*values)
         unique, pattern, places = [], [], {}
         for value in values:  # an array that is given twice is one variable in the function
-            place = places.setdefault(id(value), len(unique)) if hasattr(value, "shape") else len(unique)
+            shared = hasattr(value, "shape") and not self.counted
+            place = places.setdefault(id(value), len(unique)) if shared else len(unique)
             if place == len(unique):
                 unique.append(value)
             pattern.append(place)
@@ -143,8 +147,9 @@ class _Fused:
             self.programs[pattern] = jit(self._traced(pattern), name=self.name, **self.options)
         on_device = [_heddle.asarray(value) if isinstance(value, numpy.ndarray) else value for value in unique]
         result, written = self.programs[pattern](*on_device)
-        for value, new in zip(unique, written):
-            if new is not None and isinstance(value, (_heddle.Array, numpy.ndarray)):
+        for place, (value, new) in enumerate(zip(unique, written)):
+            kept = place not in self.donated and isinstance(value, (_heddle.Array, numpy.ndarray))
+            if new is not None and kept:
                 value[...] = new.get() if isinstance(value, numpy.ndarray) else new
         return result
 
@@ -163,8 +168,10 @@ class _Fused:
 def fuse(*args, **kwargs):
     """Makes a function one program, as cupy.fuse: hd.jit, whose other options it takes, with
     `kernel_name` for the program's name. What the function writes to its arguments (x += y,
-    x[...] = y, out=x) is written to the caller's arrays when it returns. Arguments that share memory
-    without being the same object are read as they were. Called with NumPy arrays alone, the function
+    x[...] = y, out=x) is written to the caller's arrays when it returns, but for those in lists and
+    dicts, and those that it is given to keep (`donate`). Arguments that share memory without being
+    the same object are read as they were, and so is one that is given twice if there is `donate` or
+    `dynamic`, which count the arguments. Called with NumPy arrays alone, the function
     runs as it is. `clear_cache()` of the result forgets the programs.
 
     >>> @hd.fuse(kernel_name="squared")
