@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 
 #include "codegen/host/printer.h"
 #include "passes/plan/analyze.h"
@@ -12,13 +14,27 @@ using passes::Store;
 
 namespace {
 
-/// How many elements' loops run together. What they read and store in a step should fill pages of
-/// memory, and the carries must stay in a cache.
-int lanes_of(const passes::KernelPlan& plan) { return passes::walks_memory(plan) ? 512 : 64; }
-
 bool is_cheap(const Instruction& instruction) {
   return instruction.kind == Instruction::Kind::constant ||
          instruction.kind == Instruction::Kind::scalar;
+}
+
+/// How many elements' loops run together. If their steps use memory, what they read and store in a
+/// step should be long runs, and the lanes' arrays must stay in the second cache.
+int lanes_of(const passes::KernelPlan& plan) {
+  constexpr std::size_t few = 64, most = 4096, cache = 256 << 10;
+  if (!passes::walks_memory(plan)) return few;
+  std::size_t bytes = 1;
+  for (const Instruction& one : plan.body) {
+    if (one.kind != Instruction::Kind::loop || one.step_of >= 0) continue;
+    for (const int carried : plan.element_loops[static_cast<std::size_t>(one.loop)].initial)
+      bytes += size_of(plan.body[static_cast<std::size_t>(carried)].dtype);
+    for (const int used : one.arguments) {
+      const Instruction& value = plan.body[static_cast<std::size_t>(used)];
+      if (!is_cheap(value)) bytes += size_of(value.dtype);
+    }
+  }
+  return static_cast<int>(std::clamp(std::bit_floor(cache / bytes), few, most));
 }
 
 }  // namespace
