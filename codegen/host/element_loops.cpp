@@ -20,10 +20,10 @@ bool is_cheap(const Instruction& instruction) {
 }
 
 /// How many elements' loops run together. If their steps use memory, what they read and store in a
-/// step should be long runs, and the lanes' arrays must stay in the second cache.
+/// step should be long runs, but the lanes' arrays must stay in a cache and fit a small stack.
 int lanes_of(const passes::KernelPlan& plan) {
-  constexpr std::size_t few = 64, most = 4096, cache = 256 << 10;
-  if (!passes::walks_memory(plan)) return few;
+  constexpr std::size_t few = 8, most = 4096, all = 64 << 10;
+  if (!passes::walks_memory(plan)) return 64;
   std::size_t bytes = 1;
   for (const Instruction& one : plan.body) {
     if (one.kind != Instruction::Kind::loop || one.step_of >= 0) continue;
@@ -34,7 +34,7 @@ int lanes_of(const passes::KernelPlan& plan) {
       if (!is_cheap(value)) bytes += size_of(value.dtype);
     }
   }
-  return static_cast<int>(std::clamp(std::bit_floor(cache / bytes), few, most));
+  return static_cast<int>(std::clamp(std::bit_floor(all / bytes), few, most));
 }
 
 }  // namespace

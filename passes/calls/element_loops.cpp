@@ -71,6 +71,13 @@ class ElementLoopLowering {
                          region.graph().op_name(*region.obstacle()),
                          where.empty() ? "" : " (" + where + ")");
     }
+    const std::size_t results = call_.graph.result_types(call_.node).size();
+    const bool uses_memory = sequences_ > 0 || results > carries_;
+    if (uses_memory && (call_.operands.size() > max_operands || results > max_stores)) {
+      return fmt::format(
+          "{} arrays to read and {} to store are too many for one kernel, which takes {} and {}",
+          call_.operands.size(), results, max_operands, max_stores);
+    }
     constexpr int most = max_operations / 2;
     return operations_ <= most ? ""
                                : fmt::format(

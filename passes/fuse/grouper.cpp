@@ -126,8 +126,8 @@ void Grouper::make_group(ValueId node) {
 void Grouper::add_member(std::uint32_t id, const Candidate& candidate, bool begins) {
   Group& group = result_.groups[id];
   const ValueId node = candidate.node;
+  group.operations += operations_added(graph_, group, candidate, options_.target);
   group.members.push_back(node);
-  group.operations += operations_of(graph_, candidate, options_.target);
   if (candidate.stored) {
     group.stored.push_back(node);
     group.stored_maps.push_back(candidate.maps[0]);

@@ -102,6 +102,14 @@ int operations_of(const Graph& graph, const Candidate& candidate, const ir::Targ
   return maps * each * static_cast<int>(row_elements(graph, candidate.node));
 }
 
+int operations_added(const Graph& graph, const Group& group, const Candidate& candidate,
+                     const ir::Target& target) {
+  const bool has_loop = std::ranges::any_of(group.members, [&](ValueId member) {
+    return share_loop(graph, member, candidate.node);
+  });
+  return has_loop ? 0 : operations_of(graph, candidate, target);
+}
+
 double user_map_slots(const ir::CallData& user_map) {
   constexpr double likely_steps = 16, characters_a_slot = 2;
   const std::size_t characters =

@@ -19,6 +19,10 @@ int operations_of(const Graph& graph, ValueId node, const ir::Target& target);
 int operations_of(const Graph& graph, const ir::Target& target);
 /// The operations that a candidate adds to a group, at all of its index maps.
 int operations_of(const Graph& graph, const Candidate& candidate, const ir::Target& target);
+/// What the group's kernel grows by if the candidate joins: nothing if it is another result of a
+/// loop that the group has.
+int operations_added(const Graph& graph, const Group& group, const Candidate& candidate,
+                     const ir::Target& target);
 
 /// Issue slots for one element of a node.
 double slots_of(const Graph& graph, ValueId node);

@@ -1,5 +1,7 @@
 #include "passes/groups/per_element.h"
 
+#include <algorithm>
+
 #include "ir/calls/calls.h"
 #include "ir/calls/control.h"
 #include "ir/calls/user_map.h"
@@ -19,6 +21,18 @@ bool walks_memory(const ir::Graph& graph, ir::ValueId node) {
 
 bool is_stacked(const ir::Graph& graph, ir::ValueId node) {
   return is_element_loop(graph, node) && ir::is_stacked(*graph.attributes(node).call);
+}
+
+bool share_loop(const ir::Graph& graph, ir::ValueId a, ir::ValueId b) {
+  if (!is_element_loop(graph, a) || !is_element_loop(graph, b) ||
+      !std::ranges::equal(graph.operands(a), graph.operands(b)))
+    return false;
+  const ir::CallData &one = *graph.attributes(a).call, &other = *graph.attributes(b).call;
+  return one.regions == other.regions &&
+         one.get<std::int64_t>("carries") == other.get<std::int64_t>("carries") &&
+         one.get<std::int64_t>("sequences") == other.get<std::int64_t>("sequences") &&
+         one.get<ir::Dims>("length") == other.get<ir::Dims>("length") &&
+         one.get<bool>("reverse") == other.get<bool>("reverse");
 }
 
 ir::Shape loop_shape(const ir::Graph& graph, ir::ValueId node) {

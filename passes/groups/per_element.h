@@ -15,6 +15,9 @@ bool walks_memory(const ir::Graph& graph, ir::ValueId node);
 /// Whether a node is a control.elements that stacks its result.
 bool is_stacked(const ir::Graph& graph, ir::ValueId node);
 
+/// Whether two nodes are results of one control.elements.
+bool share_loop(const ir::Graph& graph, ir::ValueId a, ir::ValueId b);
+
 /// The shape that the loops of a kernel run over to compute a node: its own; of a stacked result,
 /// that of one step.
 ir::Shape loop_shape(const ir::Graph& graph, ir::ValueId node);

@@ -39,7 +39,7 @@ Verdict within_limits(const Graph& graph, const Group& group, const Candidate& c
 
 Verdict within_sizes(const Graph& graph, const Group& group, const Candidate& candidate,
                      const ir::Target& target) {
-  const int operations = group.operations + operations_of(graph, candidate, target);
+  const int operations = group.operations + operations_added(graph, group, candidate, target);
   if (operations > max_operations) {
     return Verdict::no(std::to_string(operations) + " operations, at most " +
                        std::to_string(max_operations));

@@ -1,5 +1,7 @@
 """Scans whose steps read rows and stack results, element by element: one kernel."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,45 @@ def test_more_rows_than_a_kernel_has_operands():
     np.testing.assert_allclose(np.asarray(carry), value, rtol=1e-13)
     np.testing.assert_allclose(np.stack([np.asarray(one) for one in stacked]),
                                np.stack(wanted).transpose(1, 0, 2), rtol=1e-12)
+
+
+def test_a_long_step_with_many_results_is_one_kernel():
+    def step(carry, row):
+        carry = list(carry)
+        for k in range(80):
+            carry[k % 8] = carry[k % 8] * 0.5 + hd.minimum(carry[(k + 1) % 8], row)
+        return tuple(carry), tuple(carry)
+
+    x = np.random.default_rng(8).standard_normal((5, 10))
+    run = lambda x: hd.scan(step, tuple(x[0] + k for k in range(8)), x)
+    assert kernels(run, hd.asarray(x)) == 1
+    carry, stacked = [x[0] + k for k in range(8)], []
+    for row in x:
+        for k in range(80):
+            carry[k % 8] = carry[k % 8] * 0.5 + np.minimum(carry[(k + 1) % 8], row)
+        stacked.append(list(carry))
+    for found, wanted in zip(hd.jit(run)(hd.asarray(x))[1], np.asarray(stacked).transpose(1, 0, 2)):
+        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12, atol=1e-13)
+
+
+def test_wide_carries_fit_a_small_stack():
+    def step(carry, row):
+        carry = list(carry)
+        for k in range(40):
+            carry[k] = carry[k] + carry[k - 1] * row
+        return tuple(carry), carry[0]
+
+    run = hd.jit(lambda x, first: hd.scan(step, tuple(first + k for k in range(40)), x)[1])
+    x, first = hd.ones((5, 600), dtype="complex128"), hd.ones(600, dtype="complex128")
+    wanted, found = np.asarray(run(x, first)), []
+    before = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=lambda: found.append(np.asarray(run(x, first))))
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    np.testing.assert_array_equal(found[0], wanted)
 
 
 def test_results_of_several_shapes():
