@@ -84,6 +84,10 @@ void announce(nb::handle array) {
 }
 
 Array scalar_operand(nb::handle value, const SourceLocation& where) {
+  if (PyFloat_Check(value.ptr()) != 0) {  // numpy.float64
+    const ir::ElementBits bits = frontend::bits_of(DType::f64, PyFloat_AS_DOUBLE(value.ptr()));
+    return frontend::Access::make(frontend::record_scalar(DType::f64, bits, false));
+  }
   const nb::object foreign = value.attr("dtype");
   const auto dtype = as_dtype(foreign);
   if (!dtype) refuse_numpy_dtype(describe_type(value), foreign);

@@ -141,3 +141,17 @@ def test_modules_of_scipy_and_of_heddle():
     sparse = hd.sparse.csr_array(hd.asarray(a))
     assert hd.scipy.get_array_module(sparse) is hd.scipy
     assert hd.get_array_module(sparse) is hd
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bool"])
+def test_numbers_of_numpy_in_operators(dtype):
+    want = np.linspace(0, 3, 12).astype(dtype)
+    have = hd.asarray(want.copy())
+    for number in (np.float64(1.5), np.float32(2.5), np.float16(0.5), np.int64(3), np.uint8(200), np.complex64(1 + 2j),
+                   np.bool_(True)):
+        check(number * have, number * want)
+        check(have * number, want * number)
+        check(number + have, number + want)
+        check(number > have.real, number > want.real) if number.dtype.kind != "c" else None
+        check(np.maximum(number, have), np.maximum(number, want))
+    check(np.float64(2) ** have, np.float64(2) ** want, ulp=4)

@@ -119,8 +119,41 @@ def _carries_more(value):
     return type(value).__array_ufunc__ is not numpy.ndarray.__array_ufunc__ or hasattr(value, "mask")
 
 
+@functools.cache
+def _plain_types():
+    """Types whose instances are only numbers: those of Array and of NumPy's scalars."""
+    import numpy
+
+    numbers = {kind for kind in numpy.sctypeDict.values() if issubclass(kind, numpy.number | numpy.bool_)}
+    return frozenset(numbers | {_heddle.Array})
+
+
+@functools.cache
+def _function_of(ufunc):
+    return getattr(_heddle, ufunc.__name__, None)
+
+
+def _called_plainly(ufunc, inputs):
+    """A ufunc of Arrays and numbers alone; NotImplemented if NumPy has to look at the call."""
+    plain = _plain_types()
+    for each in inputs:
+        if type(each) not in plain:
+            return NotImplemented
+    function = _function_of(ufunc)
+    if function is None:
+        return NotImplemented
+    try:
+        return function(*inputs)
+    except TypeError:  # as in _computed()
+        return NotImplemented
+
+
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     """NumPy's ufuncs with an Array among their operands: see heddle/_numpy.py."""
+    if method == "__call__" and out is None and not kwargs:
+        result = _called_plainly(ufunc, inputs)
+        if result is not NotImplemented:
+            return result
     if any(map(_carries_more, inputs)):
         return _ufunc_on_host(getattr(ufunc, method), inputs, kwargs, out)
     function = getattr(_heddle, ufunc.__name__, None)
