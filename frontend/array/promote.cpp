@@ -9,6 +9,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/at_once.h"
 #include "frontend/array/known_numbers.h"
 #include "frontend/graph/storage.h"
 #include "frontend/graph/trace.h"
@@ -127,6 +128,7 @@ Array finish(NodeRef node, Operands operands) {
 }
 
 Array record_in(Op op, Operands operands, DType dtype) {
+  if (auto computed = elementwise_at_once(op, operands, dtype)) return *std::move(computed);
   const std::string_view name = ir::info(op).name;
   std::vector<NodeRef> nodes;
   for (std::size_t i = 0; i < operands.size(); ++i) {

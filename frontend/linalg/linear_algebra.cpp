@@ -11,6 +11,7 @@
 #include "heddle/settings.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/at_once.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/views.h"
 #include "frontend/graph/at_location.h"
@@ -49,8 +50,9 @@ Pair promoted(std::string_view op, const Operand& a, const Operand& b) {
       at(fmt::format("{}({}, {}): {}", op, describe(*pair.a), describe(*pair.b), why), site));
 }
 
-NodeRef matmul_nodes(std::string_view op, const Pair& pair, const Site& site) {
+NodeRef matmul_nodes(std::string_view op, const Pair& pair, const SourceLocation& where) {
   const auto [a, b] = pair;
+  const Site site = where;
   if (a->shape.empty() || b->shape.empty()) {
     fail(op, pair, "operands need at least one axis; use * for a scalar", site);
   }
@@ -62,6 +64,9 @@ NodeRef matmul_nodes(std::string_view op, const Pair& pair, const Site& site) {
          fmt::format("the inner extents {} and {} must be equal", inner_a.to_string(),
                      inner_b.to_string()),
          site);
+  }
+  if (row && column && (!has_precisions(a->dtype) || matmul_precision() == Precision::ieee)) {
+    if (NodeRef computed = frontend::dot_at_once(a, b, where)) return computed;
   }
   const NodeRef left = row ? reshape_to(a, {1, inner_a}, site) : a;
   const NodeRef right = column ? reshape_to(b, {inner_b, 1}, site) : b;

@@ -7,10 +7,13 @@
 #include "heddle/error.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/at_once.h"
+#include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/placement.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/trace.h"
 #include "frontend/python/evaluation.h"
+#include "frontend/python/gil.h"
 #include "frontend/python/strides.h"
 
 namespace heddle::python {
@@ -176,6 +179,22 @@ NodeRef put_back(const ViewStep& step, const NodeRef& operand, const NodeRef& el
   return frontend::record(Op::transpose, {element}, std::move(inverse), site);
 }
 
+bool shares_memory(const NodeRef& a, const NodeRef& b) {
+  return a && a->evaluated() && b->evaluated() && a->value.buffer == b->value.buffer;
+}
+
+/// Computes a pending operation. Returns false if there is no memory for it now.
+bool compute_now(const NodeRef& node) {
+  if (node->kind != frontend::Node::Kind::operation || node->evaluated()) return true;
+  try {
+    const ReleaseGil release;
+    frontend::evaluate(node);
+    return true;
+  } catch (const OutOfMemory&) {
+    return false;
+  }
+}
+
 void assign(Base& base, const NodeRef& node) {
   for (View* view : base.views) view->forget();
   if (base.pinned) {
@@ -191,8 +210,8 @@ Base::~Base() {
   if (pinned) unregister_pinned(pinned);
 }
 
-View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable)
-    : base_(std::move(base)), steps_(std::move(steps)), writable_(writable) {
+View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable, bool at_once)
+    : base_(std::move(base)), steps_(std::move(steps)), writable_(writable), at_once_(at_once) {
   base_->views.insert(this);
 }
 
@@ -207,23 +226,67 @@ const Array& View::read(const SourceLocation& where) {
   // If the memory is pinned, a computed value may be stale, since others may have written since.
   const bool stale = cached_ && base_->pinned && Access::raw(*cached_)->evaluated();
   if (cached_ && cached_in_ == current_trace_id() && !stale) return *cached_;
-  NodeRef node = Access::node(base_->value, where);
-  for (const ViewStep& step : steps_) node = replay(step, node, where);
+  NodeRef node = at_once_ ? read_at_once(where) : NodeRef();
+  if (!node) {
+    node = Access::node(base_->value, where);
+    for (const ViewStep& step : steps_) node = replay(step, node, where);
+  }
   remember(Access::make(std::move(node)));
   return *cached_;
 }
 
-void View::write(const Array& value, const SourceLocation& where) {
+void View::write(const NodeRef& value, const SourceLocation& where) {
   std::vector<NodeRef> operands{Access::node(base_->value, where)};
   for (std::size_t i = 0; i + 1 < steps_.size(); ++i) {
     operands.push_back(replay(steps_[i], operands.back(), where));
   }
-  NodeRef element = Access::node(value, where);
+  NodeRef element = value;
   for (std::size_t i = steps_.size(); i-- > 0;) {
     element = put_back(steps_[i], operands[i], element, where);
   }
   operands.clear();
   assign(*base_, element);
+}
+
+std::optional<frontend::StridedElements> View::elements_at_hand() const {
+  const NodeRef& node = Access::raw(base_->value);
+  if (!node || base_->pinned || !frontend::is_at_hand(*node)) return std::nullopt;
+  frontend::StridedElements elements = frontend::all_elements(node->shape);
+  for (const ViewStep& step : steps_) {
+    if (!frontend::apply_view(step.op, step.attributes, elements)) return std::nullopt;
+  }
+  return elements.count() <= frontend::most_at_once ? std::optional(elements) : std::nullopt;
+}
+
+NodeRef View::read_at_once(const SourceLocation& where) const {
+  if (frontend::Trace::current() != nullptr) return {};
+  const auto elements = elements_at_hand();
+  if (!elements) return {};
+  return frontend::array_of_elements(Access::raw(base_->value)->value, *elements, where);
+}
+
+bool View::write_at_once(const Operand& value, const SourceLocation& where) {
+  const ir::Dim count = ir::element_count(steps_.back().attributes.shape);
+  if (!count.is_constant() || count.constant() > frontend::most_at_once ||
+      !frontend::computes_at_once(where))
+    return false;
+  const NodeRef held = value.array() == nullptr ? NodeRef() : Access::raw(*value.array());
+  // Else the array would be pending again, and with it all that the loop computes from it.
+  if (held && elements_at_hand() && !compute_now(held)) return false;
+  const auto elements = elements_at_hand();
+  if (!elements || shares_memory(held, Access::raw(base_->value))) return false;
+  const std::byte* const from = frontend::elements_of(value, Access::raw(base_->value)->dtype,
+                                                      frontend::shape_of(*elements), 0, "setitem");
+  if (from == nullptr) return false;
+  for (View* const view : base_->views) view->forget();
+  // Nobody else may see the old elements, pending ops included.
+  const NodeRef& node = Access::raw(base_->value);
+  if (!node->unique() || !node->value.buffer.unique() || !node->value.buffer->pooled())
+    return false;
+  frontend::scatter(from, *elements, size_of(node->dtype), frontend::address_of(node->value));
+  // A node is one value for ever: the new elements are that of another.
+  Access::assign(base_->value, frontend::array_node(runtime::DeviceArray(node->value)));
+  return true;
 }
 
 ArrayObject::ArrayObject(Array value) : base_(std::make_shared<Base>()), owns_(true) {
@@ -261,10 +324,11 @@ void ArrayObject::write(const Array& value, const SourceLocation& where) {
                      "diagonal or imag, or from read-only memory; write to a copy()",
                      where));
   }
-  frontend::require_same_device("assignment", *Access::node(base_->value, where),
-                                *Access::node(value, where), where);
-  if (view_ != nullptr) return view_->write(value, where);
-  assign(*base_, Access::node(value, where));
+  // Held, because views forget the arrays that they have read.
+  const NodeRef node = Access::node(value, where);
+  if (view_ != nullptr && view_->write_at_once({value, where}, where)) return;
+  frontend::require_same_device("assignment", *Access::node(base_->value, where), *node, where);
+  view_ != nullptr ? view_->write(node, where) : assign(*base_, node);
 }
 
 ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& where) const {
@@ -284,7 +348,8 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
 }
 
 std::optional<ArrayObject> ArrayObject::view_through(std::vector<ViewStep> added,
-                                                     const SourceLocation& where) const {
+                                                     const SourceLocation& where,
+                                                     bool at_once) const {
   if (owns_) base_->owner = this;
   if (added.empty()) return *this;
   std::vector<ViewStep> steps;
@@ -298,7 +363,7 @@ std::optional<ArrayObject> ArrayObject::view_through(std::vector<ViewStep> added
     const ir::Shape& shape = Access::node(base_->value, where)->shape;
     if (all_known(shape, steps) && !layout_through(shape, steps)) return std::nullopt;
   }
-  return ArrayObject(std::make_shared<View>(base_, std::move(steps), writable));
+  return ArrayObject(std::make_shared<View>(base_, std::move(steps), writable, at_once));
 }
 
 bool ArrayObject::look_through(const Array& result, const SourceLocation& where) {
@@ -328,7 +393,7 @@ ArrayObject ArrayObject::part(bool imaginary, const SourceLocation& where) const
 
 ArrayObject ArrayObject::as_read_only() const {
   if (owns_) base_->owner = this;
-  return ArrayObject(std::make_shared<View>(base_, steps(), false));
+  return ArrayObject(std::make_shared<View>(base_, steps(), false, false));
 }
 
 void ArrayObject::set_writable(bool writable, const SourceLocation& where) {

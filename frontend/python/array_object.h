@@ -8,6 +8,7 @@
 
 #include "heddle/array.h"
 
+#include "frontend/array/strided_elements.h"
 #include "frontend/graph/node.h"
 #include "frontend/python/strides.h"
 #include "ir/graph/graph.h"
@@ -52,13 +53,17 @@ struct ViewStep {
 /// and fuse.
 class View {
  public:
-  View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable);
+  /// With `at_once`, few elements of an array at hand are read without recording.
+  View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable, bool at_once);
   ~View();
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 
   const Array& read(const SourceLocation& where);
-  void write(const Array& value, const SourceLocation& where);
+  void write(const frontend::NodeRef& value, const SourceLocation& where);
+  /// Writes few elements of an array at hand to its memory, cast and broadcast. Returns false if
+  /// the write has to be recorded.
+  bool write_at_once(const Operand& value, const SourceLocation& where);
   /// Sets the result of read() until the next write.
   void remember(const Array& value);
   void forget() { cached_.reset(); }
@@ -68,9 +73,13 @@ class View {
   bool writable() const { return writable_; }
 
  private:
+  /// The elements of the base's value that the view has, if that is at hand.
+  std::optional<frontend::StridedElements> elements_at_hand() const;
+  frontend::NodeRef read_at_once(const SourceLocation& where) const;
+
   std::shared_ptr<Base> base_;
   std::vector<ViewStep> steps_;
-  bool writable_;
+  bool writable_, at_once_;
   std::optional<Array> cached_;
   std::uint64_t cached_in_ = 0;  ///< the trace to which the cached value belongs
 };
@@ -92,12 +101,16 @@ class ArrayObject {
   /// Replaces the elements, visibly for all arrays that share them. `value` has the array's shape
   /// and dtype. ValueError for a read-only array.
   void write(const Array& value, const SourceLocation& where);
+  /// View::write_at_once; false for read-only arrays.
+  bool write_at_once(const Operand& value, const SourceLocation& where) {
+    return view_ != nullptr && !read_only() && view_->write_at_once(value, where);
+  }
 
   /// An array that views `result`, which a view function computed from read().
   ArrayObject view_of(const Array& result, const SourceLocation& where) const;
   /// An array that views this one through `added` steps; nullopt if a copy would be needed.
-  std::optional<ArrayObject> view_through(std::vector<ViewStep> added,
-                                          const SourceLocation& where) const;
+  std::optional<ArrayObject> view_through(std::vector<ViewStep> added, const SourceLocation& where,
+                                          bool at_once = false) const;
   /// Makes this array view `result` from now on, as view_of() would. Other arrays that share the
   /// elements do not change. Returns false if a copy would be needed.
   bool look_through(const Array& result, const SourceLocation& where);

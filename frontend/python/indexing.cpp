@@ -8,6 +8,7 @@
 #include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
+#include "frontend/array/at_once.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/region.h"
 #include "frontend/array/views.h"
@@ -135,6 +136,19 @@ struct Place {
   ir::Type type;
 };
 
+/// The view that a region of a node makes of the node's array.
+std::vector<ViewStep> steps_of(frontend::Region& region, const frontend::NodeRef& node) {
+  std::vector<ViewStep> steps;
+  steps.reserve(2);
+  const ir::Shape sliced = region.slice.shape;
+  if (!region.whole) steps.push_back({ir::Op::slice, std::move(region.slice), node->shape});
+  if (sliced != region.result) {
+    steps.push_back({ir::Op::reshape, {}, sliced});
+    steps.back().attributes.shape = region.result;
+  }
+  return steps;
+}
+
 /// The elements that subscripts other than arrays select.
 Place place_of(const ArrayObject& array, const std::vector<IndexItem>& items,
                const SourceLocation& where) {
@@ -145,19 +159,17 @@ Place place_of(const ArrayObject& array, const std::vector<IndexItem>& items,
   }
   const frontend::NodeRef node = Access::node(array.read(where), where);
   frontend::Region region = frontend::region_of(node, items, where);
-  std::vector<ViewStep> steps;
-  const ir::Shape sliced = region.slice.shape;
-  if (!region.whole) steps.push_back({ir::Op::slice, std::move(region.slice), node->shape});
-  if (sliced != region.result) {
-    steps.push_back({ir::Op::reshape, {}, sliced});
-    steps.back().attributes.shape = region.result;
-  }
-  return {array.view_through(std::move(steps), where).value(), {node->dtype, region.result}};
+  return {array.view_through(steps_of(region, node), where).value(), {node->dtype, region.result}};
 }
 
 /// Writes the value, cast and broadcast.
 void write(Place& place, const Operand& value, const SourceLocation& where) {
   const auto& [dtype, shape] = place.type;
+  // What needs no cast and no broadcast, write() writes at once.
+  const frontend::NodeRef given =
+      value.array() == nullptr ? frontend::NodeRef() : Access::raw(*value.array());
+  const bool as_it_is = given && given->dtype == dtype && given->shape == shape;
+  if (!as_it_is && place.array.write_at_once(value, where)) return;
   const frontend::NodeRef element =
       frontend::fit_rank(frontend::node_of("setitem", value, dtype), shape.size(), where);
   place.array.write(Access::make(frontend::broadcast_to_shape(element, shape, where)), where);
@@ -214,6 +226,17 @@ void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::h
   array.write(result, where);
 }
 
+/// Whether a view of few elements is made without recording a slice.
+bool reads_at_once(const ArrayObject& array, const frontend::Region& region,
+                   const SourceLocation& where) {
+  const Base& base = array.base();
+  if (array.is_scalar() || base.pinned || frontend::Trace::current() != nullptr) return false;
+  const frontend::NodeRef& node = Access::raw(base.value);
+  return node && ir::is_constant(region.result) &&
+         ir::element_count(region.result).constant() <= frontend::most_at_once &&
+         frontend::computes_at_once(where) && frontend::is_at_hand(*node);
+}
+
 }  // namespace
 
 nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where) {
@@ -227,9 +250,14 @@ nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& wh
     if (auto element = read_element(array, *index)) return picked(std::move(*element));
   }
   const std::vector<IndexItem> items = to_items(key, where);
-  Array result = array.read(where).index(items, where);
-  if (picks(items) || is_element(items, array.read(where))) return picked(std::move(result));
-  return nb::cast(array.view_of(result, where));
+  if (picks(items)) return picked(array.read(where).index(items, where));
+  const frontend::NodeRef node = Access::node(array.read(where), where);
+  frontend::Region region = frontend::region_of(node, items, where);
+  const bool single = is_element(items, array.read(where));
+  if (!single && reads_at_once(array, region, where))
+    return nb::cast(array.view_through(steps_of(region, node), where, true).value());
+  Array result = Access::make(frontend::sliced(node, region, where));
+  return single ? picked(std::move(result)) : nb::cast(array.view_of(result, where));
 }
 
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {

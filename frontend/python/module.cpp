@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+#include "frontend/array/at_once.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/distributed.h"
 #include "frontend/python/dtypes.h"
@@ -14,6 +15,7 @@ NB_MODULE(_heddle, module) {
   module.attr("__version__") = HEDDLE_VERSION;
   bind_errors(module);
   raise_interrupts_in_waits();
+  heddle::frontend::allow_computing_at_once();
   bind_dtypes(module);
   bind_array(module);
   bind_function_type(module);

@@ -69,7 +69,7 @@ ArrayObject ArrayObject::reinterpreted(DType dtype, const SourceLocation& where)
     const std::shared_ptr<Base> base =
         base_of(base_->pinned, 0, dtype, base_->pinned->shape, read_only());
     if (view_ == nullptr) return ArrayObject(base);
-    return ArrayObject(std::make_shared<View>(base, steps(), view_->writable()));
+    return ArrayObject(std::make_shared<View>(base, steps(), view_->writable(), false));
   }
   const Shape shape = resized(read(where).shape(), layout, from, to, where);
   const std::int64_t offset = layout.offset * static_cast<std::int64_t>(from);

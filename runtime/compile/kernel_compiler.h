@@ -83,6 +83,9 @@ class KernelCompiler {
   /// without `approximate`, but for the sign and the payload of NaN. Null if there is none.
   virtual heddle_blocks::MapLoop elementwise_loop(ir::Op op, DType dtype,
                                                   const ir::Target& target) const = 0;
+  /// The loops of a reduction, in the order of sums that kernels have. Null if there are none.
+  virtual const heddle_blocks::ReductionLoops* reduction_loops(ir::Op op, DType dtype,
+                                                               const ir::Target& target) const = 0;
 
   /// How many of `kernels` kernels are compiled together.
   virtual std::size_t batch_size(std::size_t kernels) const = 0;

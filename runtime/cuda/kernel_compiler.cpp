@@ -56,6 +56,10 @@ class NvrtcCompiler final : public KernelCompiler {
   heddle_blocks::MapLoop elementwise_loop(ir::Op, DType, const ir::Target&) const override {
     return nullptr;
   }
+  const heddle_blocks::ReductionLoops* reduction_loops(ir::Op, DType,
+                                                       const ir::Target&) const override {
+    return nullptr;
+  }
 
   std::size_t batch_size(std::size_t) const override { return 1; }
   void make(std::vector<Making>& makings, const CompileOptions& options, const ir::Target& target,

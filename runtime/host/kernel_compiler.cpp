@@ -67,6 +67,11 @@ class SystemCompiler final : public KernelCompiler {
     const ReadyLoops* const loops = ReadyLoops::of(target);
     return loops == nullptr ? nullptr : loops->map(op, dtype);
   }
+  const heddle_blocks::ReductionLoops* reduction_loops(ir::Op op, DType dtype,
+                                                       const ir::Target& target) const override {
+    const ReadyLoops* const loops = ReadyLoops::of(target);
+    return loops == nullptr ? nullptr : &loops->reduction(op, dtype);
+  }
 
   std::size_t batch_size(std::size_t kernels) const override;
   void make(std::vector<Making>& makings, const CompileOptions& options, const ir::Target& target,
