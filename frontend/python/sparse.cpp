@@ -9,6 +9,7 @@
 #include "frontend/python/bindings.h"
 #include "frontend/python/errors.h"
 #include "frontend/sparse/lengths.h"
+#include "frontend/sparse/restarts.h"
 
 // The functions under the package heddle.sparse: heddle._heddle._sparse. A matrix is a tuple there,
 // in the order of the fields of its struct, with two integers for the shape.
@@ -336,6 +337,38 @@ void bind_lengths(Functions& functions, nb::module_& module) {
                    });
 }
 
+nb::object ritz_pairs(const Arguments& a) {
+  namespace solvers = sparse::linalg;
+  const SourceLocation where = a.where();
+  const std::string which = a.text(4);
+  const solvers::RestartOptions options{.k = a.integer(3),
+                                        .which = which,
+                                        .tol = a.number(5),
+                                        .ncv = a.integer(6),
+                                        .maxiter = a.integer(7),
+                                        .is_real = a.flag(9),
+                                        .step_by_step = a.flag(10)};
+  const Array start = a.array(1);
+  const auto method = a.flag(8) ? solvers::lanczos(options, start.dtype())
+                                : solvers::arnoldi(options, start.dtype());
+  const auto matvec = [&](const Array& x) {
+    const nb::object made = nb::borrow(a[0])(wrap(Array(x)));
+    return as_array(made)->read(where);
+  };
+  solvers::Eigenpairs made = solvers::iterate(*method, matvec, start, a.array(2), options);
+  return nb::make_tuple(wrap(std::move(made.values)), wrap(std::move(made.vectors)),
+                        wrap(std::move(made.converged)));
+}
+
+void bind_eigenvalues(Functions& functions, nb::module_& module) {
+  functions.def_in(
+      module,
+      "ritz_pairs(matvec: Callable, start: Array, noise: Array, k: int, which: str, tol: float, "
+      "ncv: int, maxiter: int, is_hermitian: bool, is_real: bool, step_by_step: bool) -> tuple",
+      "The k Ritz pairs of an operator that are wanted most.",
+      [](const Arguments& a) { return ritz_pairs(a); });
+}
+
 }  // namespace
 
 void bind_sparse(Functions& functions) {
@@ -351,6 +384,7 @@ void bind_sparse(Functions& functions) {
   bind_traversal(functions, module);
   bind_selections(functions, module);
   bind_lengths(functions, module);
+  bind_eigenvalues(functions, module);
 }
 
 }  // namespace heddle::python

@@ -52,6 +52,7 @@
 #include "heddle/settings.h"
 #include "heddle/sorting.h"
 #include "heddle/sparse.h"
+#include "heddle/sparse_eigen.h"
 #include "heddle/sparse_linalg.h"
 #include "heddle/spectral.h"
 #include "heddle/statistics.h"

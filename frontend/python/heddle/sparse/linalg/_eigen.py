@@ -9,11 +9,10 @@ from heddle.sparse import _inputs
 from heddle.sparse._base import as_sparse, issparse
 from heddle.sparse._construct import eye_array
 from heddle.sparse.linalg._factors import splu
-from heddle.sparse.linalg._lanczos import WHICH, Lanczos
 from heddle.sparse.linalg._operators import LinearOperator, aslinearoperator, prepare_adjoint
-from heddle.sparse.linalg._restarts import iterate
 
 _sparse = _heddle._sparse
+WHICH = ("LM", "SM", "LA", "SA", "BE")
 
 
 class ArpackError(RuntimeError):
@@ -148,9 +147,9 @@ def eigsh(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=Non
     start, noise = _random("eigsh", n, dtype, v0, rng)
     # On a CPU SuperLU solves faster than a recorded loop does, by more than recording saves.
     by_superlu = sigma is not None and OPinv is None and start.device == "cpu"
-    values, vectors, converged = iterate(
-        Lanczos(k, which, tol, dtype), lambda v: operator.matvec(v).astype(dtype), start, noise,
-        _basis_size("eigsh", ncv, k, n), maxiter, by_superlu and not _sparse.is_tracing())
+    values, vectors, converged = _sparse.ritz_pairs(
+        operator.matvec, start, noise, k, which, tol, _basis_size("eigsh", ncv, k, n), maxiter, True,
+        False, by_superlu and not _sparse.is_tracing())
     values = values if sigma is None else 1 / values + sigma
     _check_converged("eigsh", values, vectors, converged)
     order = _order(values, which, return_eigenvectors)

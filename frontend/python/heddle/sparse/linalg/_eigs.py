@@ -2,12 +2,11 @@
 
 import heddle as hd
 from heddle import _heddle
-from heddle.sparse.linalg._arnoldi import WHICH, Arnoldi
 from heddle.sparse.linalg._eigen import (_basis_size, _check_converged, _checked, _floating, _inverse,
                                          _random, _square_operator)
-from heddle.sparse.linalg._restarts import iterate
 
 _sparse = _heddle._sparse
+WHICH = ("LM", "SM", "LR", "SR", "LI", "SI")
 
 
 def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None, tol=0,
@@ -41,9 +40,9 @@ def eigs(A, k=6, M=None, sigma=None, which="LM", v0=None, ncv=None, maxiter=None
         operator = _inverse("eigs", A, sigma, OPinv, dtype)
     start, noise = _random("eigs", n, dtype, v0, rng)
     by_superlu = sigma is not None and OPinv is None and start.device == "cpu"
-    values, vectors, converged = iterate(
-        Arnoldi(k, which, tol, dtype, is_real), lambda v: operator.matvec(v).astype(dtype), start, noise,
-        _basis_size("eigs", ncv, k, n), maxiter, by_superlu and not _sparse.is_tracing())
+    values, vectors, converged = _sparse.ritz_pairs(
+        operator.matvec, start, noise, k, which, tol, _basis_size("eigs", ncv, k, n), maxiter, False,
+        is_real, by_superlu and not _sparse.is_tracing())
     values = values if sigma is None else 1 / values + sigma
     _check_converged("eigs", values, vectors, converged)
     return (values, vectors) if return_eigenvectors else values
