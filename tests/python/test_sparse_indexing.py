@@ -141,6 +141,6 @@ def test_failing_assignments():
     with pytest.raises(ValueError):
         made[0] = [1.0, 2.0]
     with pytest.raises(TypeError, match="tocsr"):
-        sparse.coo_array(numbers((4, 6)))[0, 0] = 1
+        sparse.dia_array(numbers((4, 6)))[0, 0] = 1
     with pytest.raises(ValueError):
         made.reshape(5, 5)

@@ -274,6 +274,22 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
         """Removes stored zeros, in place. Evaluates, and waits for the number of others."""
         self._set_parts(_sparse.keep(self._parts, self.data != 0))
 
+    def resize(self, *shape):
+        """Changes the shape in place: elements beyond it are dropped, and new ones are 0."""
+        extents = _inputs.shape_of(_inputs.extents_given(shape))
+        major, minor = self._major(extents)
+        parts = self._parts
+        if minor < parts[4]:
+            parts = _sparse.keep(parts, parts[1] < minor)
+        data, indices, indptr = parts[:3]
+        if major < parts[3]:
+            indptr = indptr[:major + 1]
+            stop = int(indptr[-1])
+            data, indices = data[:stop], indices[:stop]
+        elif major > parts[3]:
+            indptr = hd.pad(indptr, (0, major - parts[3]), mode="edge")
+        self._set_parts((data, indices, indptr, major, minor, *parts[5:]))
+
     def check_format(self, full_check=True):
         """Raises ValueError, with the array and the position, if the arrays do not fit each other."""
         (_sparse.check_csr if self.format == "csr" else _sparse.check_csc)(self._parts)

@@ -126,6 +126,16 @@ class Coordinates(Elementwise, Operators, Reductions, Indexing, SparseBase):
     def _to_scipy(self, cls, data, row, col):
         return cls((data, (col,) if self._flat else (row, col)), shape=self.shape)
 
+    def resize(self, *shape):
+        """Changes the shape in place: elements beyond it are dropped, and new ones are 0. Raises
+        ValueError for another number of axes."""
+        shape = _inputs.extents_given(shape)
+        if len(shape) != self.ndim:
+            raise ValueError(f"resize: the shape {tuple(shape)} must have as many axes as {self.shape}")
+        rows, columns = _inputs.shape_of(shape, self._flat)
+        kept = hd.flatnonzero((self.row < rows) & (self.col < columns))
+        self._set((self.data[kept], self.row[kept], self.col[kept], rows, columns, bool(self._canonical)))
+
     def tocoo(self, copy=False):
         """Coordinates."""
         return self.copy() if copy else self

@@ -118,6 +118,11 @@ class Diagonals(Elementwise, Operators, Reductions, Indexing, SparseBase):
         """Removes diagonals of zeros, in place. Evaluates, and waits for their number."""
         self._take(self.tocoo().todia())
 
+    def resize(self, *shape):
+        """Changes the shape in place: elements beyond it are dropped, and new ones are 0."""
+        rows, columns = _inputs.shape_of(_inputs.extents_given(shape))
+        self._set((self._inside()[:, :columns], self.offsets, rows, columns))
+
     def tocoo(self, copy=True):
         """Coordinates, without zeros. Evaluates, and waits for their number."""
         return self._class("coo")._of(_sparse.dia_to_coo(self._parts))

@@ -21,13 +21,9 @@ def _pair(key):
         if Ellipsis in [each for each in key if each is Ellipsis]:
             place = next(i for i, each in enumerate(key) if each is Ellipsis)
             key = key[:place] + (_ALL,) * (3 - len(key)) + key[place + 1:]
-        if any(each is None for each in key):
-            raise IndexError("new axes are not supported by sparse matrices")
         if len(key) > 2:
             raise IndexError(f"{len(key)} subscripts for two axes")
         return (*key, *(_ALL,) * (2 - len(key)))
-    if key is None:
-        raise IndexError("new axes are not supported by sparse matrices")
     return (_ALL, _ALL) if key is Ellipsis else (key, _ALL)
 
 
@@ -111,6 +107,8 @@ class Indexing:
     """a[i, j], a[i], a[:, j], slices, index arrays, masks; and assignments to them."""
 
     def __getitem__(self, key):
+        if key is None or isinstance(key, tuple) and any(each is None for each in key):
+            return self._with_new_axis(key if isinstance(key, tuple) else (key,))
         if self.format not in ("csr", "csc"):
             made = self.tocsr()[key]
             if self.format == "coo" and self._is_array and isinstance(made, _heddle.Array) and made.ndim:
@@ -134,6 +132,14 @@ class Indexing:
         if self._is_array and (isinstance(row, int) or isinstance(column, int)):
             return made.reshape((_length(column if isinstance(row, int) else row),))
         return made
+
+    def _with_new_axis(self, key):
+        """A line of one axis, with a second one where the key has None."""
+        made = self[tuple(each for each in key if each is not None)]
+        if key.count(None) > 1 or not issparse(made) or made.ndim != 1:
+            raise IndexError("a new axis makes more than two of a sparse matrix; index with an integer, too")
+        before = [each for each in key[:key.index(None)] if not isinstance(_subscript(each, max(self.shape)), int)]
+        return made.reshape((-1, 1) if before else (1, -1)).asformat(self.format)
 
     def _coordinates(self, mask):
         if tuple(mask.shape) != tuple(self.shape):
@@ -161,6 +167,8 @@ class Indexing:
         return made if self._is_array else made[None, :]
 
     def __setitem__(self, key, value):
+        if self.format == "coo":
+            return self._set_by_rows((0, key) if self._flat else key, value)
         if self.format not in ("csr", "csc"):
             raise TypeError(f"elements of {self.format} cannot be assigned; use tocsr()")
         if _is_mask(key) and key.ndim == 2:
@@ -178,12 +186,20 @@ class Indexing:
             row, column = hd.broadcast_arrays(row, column)
             shape = full = row.shape
         value = value.toarray() if issparse(value) or _inputs.is_scipy(value) else hd.asarray(value)
+        if value.dtype.kind == "c" and self.dtype.kind != "c":
+            raise _heddle.DTypeError(f"complex values cannot be assigned to elements of {self.dtype}")
         value = value.astype(self.dtype)
         if value.size > 1 and value.ndim == 2 and len(shape) == 1:
             value = value.reshape(full) if not both else value.ravel()
         value = hd.broadcast_to(value, shape if value.ndim <= len(shape) else full).ravel()
         ordered = (row, column) if self.format == "csr" else (column, row)
         self._set_parts(_sparse.overwrite(self._parts, *(each.ravel() for each in ordered), value))
+
+    def _set_by_rows(self, key, value):
+        flat, made = self._flat, self.tocsr().copy()
+        made[key] = value
+        self._take(made.tocoo())
+        self._flat = flat
 
     def setdiag(self, values, k=0):
         """Writes a number, or as many values as there are, to the diagonal (i, i + k), in place.

@@ -46,6 +46,11 @@ def shape_of(shape, one_axis=False):
     return extents if len(extents) == 2 else (1, *extents)
 
 
+def extents_given(shape):
+    """The extents in *shape: integers, or one sequence of them."""
+    return shape if len(shape) != 1 or not hasattr(shape[0], "__len__") else tuple(shape[0])
+
+
 def dense(x, dtype=None, copy=False):
     """x as an Array."""
     if isinstance(x, _heddle.Array) and not copy and dtype is None:

@@ -41,6 +41,20 @@ class Operators:
         """A result with this one's number of axes."""
         return made.tocoo().reshape(self.shape) if self._flat else made
 
+    # In place: other matrices that share the values see it, as in SciPy.
+
+    def __imul__(self, other):
+        if not _inputs.is_scalar(other):
+            return NotImplemented
+        self.data *= other
+        return self
+
+    def __itruediv__(self, other):
+        if not _inputs.is_scalar(other):
+            return NotImplemented
+        self.data /= other
+        return self
+
     # Products.
 
     def __matmul__(self, other):

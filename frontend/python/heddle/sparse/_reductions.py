@@ -99,28 +99,31 @@ class Reductions:
             return found if full else getattr(hd, name + "imum")(found, zero)
         if (rows, columns)[axis] == 0:
             raise ValueError(f"{name}: the axis {axis} has no elements")
-        if explicit:
-            raise NotImplementedError(f"{name}: explicit needs axis=None")
-        line = getattr(_sparse, name + "_of_rows")(self._along(axis))
+        parts = self._along(axis)
+        line = _stored_extremes(parts, name) if explicit else getattr(_sparse, name + "_of_rows")(parts)
         return self._class("coo")(line) if self._is_array else self._class("coo")(
             self._reduced(line, axis))
 
     def argmax(self, axis=None, out=None, *, explicit=False):
         """The index of the first greatest element: of the matrix in C order, as an int, or along an axis.
-        NaN counts as greater than all numbers, as in NumPy."""
-        return self._place(axis, "argmax")
+        NaN counts as greater than all numbers, as in NumPy. With explicit, only of stored elements, and
+        0 along an axis without any."""
+        return self._place(axis, "argmax", explicit)
 
     def argmin(self, axis=None, out=None, *, explicit=False):
         """The index of the first least element: of the matrix in C order, as an int, or along an axis.
-        NaN counts as less than all numbers, as in NumPy."""
-        return self._place(axis, "argmin")
+        NaN counts as less than all numbers, as in NumPy. With explicit, only of stored elements, and 0
+        along an axis without any."""
+        return self._place(axis, "argmin", explicit)
 
-    def _place(self, axis, name):
+    def _place(self, axis, name, explicit):
         axis = _axis(axis, name)
         if axis is None:
             rows, columns = self._extents
             if rows == 0 or columns == 0:
                 raise ValueError(f"{name}: a matrix without elements has no extremes")
+            if explicit:
+                return self._stored_place(name)
             # Of each row the place, then of the rows the first with the extreme of all.
             lines = getattr(_sparse, name + "_of_rows")(self._along(1))
             extremes = getattr(_sparse, name[3:] + "_of_rows")(self._along(1))
@@ -128,7 +131,18 @@ class Reductions:
             return row * columns + int(lines[row])
         if self._extents[axis] == 0:
             raise ValueError(f"{name}: the axis {axis} has no elements")
-        return self._reduced(getattr(_sparse, name + "_of_rows")(self._along(axis)), axis)
+        parts = self._along(axis)
+        return self._reduced(_stored_indices(parts, name) if explicit else
+                             getattr(_sparse, name + "_of_rows")(parts), axis)
+
+    def _stored_place(self, name):
+        """The index in C order of the first extreme of the stored elements."""
+        parts = self._along(1)
+        if parts[0].shape[0] == 0:
+            raise ValueError(f"{name}: no elements are stored, but explicit is true")
+        k = getattr(hd, name)(parts[0])
+        row, column = hd.stack([_sparse.rows_of(parts)[k], parts[1][k].astype(hd.int64)]).tolist()
+        return row * self._extents[1] + column
 
     def _along(self, axis):
         """Parts whose rows are what an axis is reduced over, canonical."""
@@ -138,18 +152,34 @@ class Reductions:
 
     def nanmax(self, axis=None, out=None, *, explicit=False):
         """max without NaN."""
-        return self._without_nan("max", axis)
+        return self._without_nan("max", axis, explicit)
 
     def nanmin(self, axis=None, out=None, *, explicit=False):
         """min without NaN."""
-        return self._without_nan("min", axis)
+        return self._without_nan("min", axis, explicit)
 
-    def _without_nan(self, name, axis):
+    def _without_nan(self, name, axis, explicit):
         if self.dtype.kind != "f":
-            return self._extreme(axis, name, False)
+            return self._extreme(axis, name, explicit)
         worst = -float("inf") if name == "max" else float("inf")
         data = self._deduplicated()
-        return self._with_data(hd.where(hd.isnan(data), worst, data))._extreme(axis, name, False)
+        return self._with_data(hd.where(hd.isnan(data), worst, data))._extreme(axis, name, explicit)
+
+
+def _stored_extremes(parts, name):
+    """Of each row the extreme of its stored elements, 0 without any."""
+    begins, ends = parts[2][:-1], parts[2][1:]
+    found = hd.reduce_segments(name, parts[0], begins, ends)
+    return hd.where(begins < ends, found, hd.zeros((), dtype=found.dtype))
+
+
+def _stored_indices(parts, name):
+    """Of each row the index of the first extreme of its stored elements, 0 without any."""
+    data, begins, ends = parts[0], parts[2][:-1], parts[2][1:]
+    hit = data == _stored_extremes(parts, name[3:])[_sparse.rows_of(parts)]
+    hit = hit | hd.isnan(data) if data.dtype.kind in "fc" else hit
+    first = hd.reduce_segments("min", hd.where(hit, parts[1].astype(hd.int64), parts[4]), begins, ends)
+    return hd.where(begins < ends, first, 0)
 
 
 def _stored(made, out):
