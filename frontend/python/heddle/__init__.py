@@ -52,6 +52,7 @@ from heddle import _scipy as scipy  # noqa: E402
 from heddle.cuda import get_default_memory_pool, get_default_pinned_memory_pool, is_available  # noqa: E402
 sys.modules[__name__ + ".scipy"] = scipy
 sys.modules[__name__ + ".scipy.linalg"] = scipy.linalg
+sys.modules[__name__ + ".scipy.special"] = scipy.special
 
 _numpy.install()
 _legacy_random.install(random)  # noqa: F405

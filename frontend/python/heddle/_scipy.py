@@ -1,11 +1,20 @@
 """Parts of SciPy, with its names: the module heddle.scipy."""
 
+import importlib
 import sys
 
 from heddle import _namespace
 from heddle import _scipy_linalg as linalg
+from heddle import _scipy_special as special
 
-__all__ = ["get_array_module", "linalg"]
+__all__ = ["get_array_module", "linalg", "sparse", "special"]
+
+
+def __getattr__(name):
+    """heddle.sparse is imported only for what asks for it."""
+    if name == "sparse":
+        return importlib.import_module("heddle.sparse")
+    raise AttributeError(f"module 'heddle.scipy' has no attribute '{name}'")
 
 
 def get_array_module(*args):
