@@ -167,8 +167,10 @@ std::optional<DenseLayout> dense_layout(const ForeignMemory& memory) {
     const auto i = static_cast<std::size_t>(axis);
     return memory.strides[i] == 0 ? 1 : memory.shape[i];
   };
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    if (extent(a) == 1 || extent(b) == 1) return false;
+  // An axis of one element may be anywhere.
+  const auto walked = std::stable_partition(order.begin(), order.end(),
+                                            [&](std::int64_t axis) { return extent(axis) == 1; });
+  std::stable_sort(walked, order.end(), [&](std::int64_t a, std::int64_t b) {
     return memory.strides[static_cast<std::size_t>(a)] >
            memory.strides[static_cast<std::size_t>(b)];
   });

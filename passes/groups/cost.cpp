@@ -104,9 +104,8 @@ int operations_of(const Graph& graph, const Candidate& candidate, const ir::Targ
 
 int operations_added(const Graph& graph, const Group& group, const Candidate& candidate,
                      const ir::Target& target) {
-  const bool has_loop = std::ranges::any_of(group.members, [&](ValueId member) {
-    return share_loop(graph, member, candidate.node);
-  });
+  const bool has_loop = std::ranges::any_of(
+      group.members, [&](ValueId member) { return share_loop(graph, member, candidate.node); });
   return has_loop ? 0 : operations_of(graph, candidate, target);
 }
 

@@ -83,6 +83,9 @@ def test_views_are_shared(view):
 def test_layouts_that_need_a_copy():
     a = np.arange(12).reshape(3, 4)
     check(hd.from_dlpack(a.T, copy=False), a.T)
+    check(hd.from_dlpack(a.T[:, None, :], copy=False), a.T[:, None, :])  # one element: anywhere
+    fortran = np.asfortranarray(np.arange(12.0).reshape(3, 1, 4))
+    check(hd.from_dlpack(fortran, copy=False), fortran)
     check(hd.from_dlpack(np.broadcast_to(a[0], (2, 4)).copy()[:, ::2]), a[[0, 0], ::2])
     with pytest.raises(BufferError):
         hd.from_dlpack(a[:, ::2], copy=False)

@@ -416,6 +416,17 @@ def test_integers_that_are_known_are_checked(function):
             function(np, a.copy(), theirs)
 
 
+@pytest.mark.parametrize("indices", [7, np.int64(-4), np.uint8(3), [np.int64(0), np.int8(5)],
+                                     (np.array(1), 9), range(2, 9), range(2, -6, -1),
+                                     [[0, 1], np.array([7, 0])]], ids=str)
+def test_integers_of_every_kind_are_known(indices):
+    a = hd.arange(3.0)
+    for call in (lambda: hd.take(a, indices), lambda: hd.put(a, indices, 9.0), lambda: a.take(indices)):
+        with pytest.raises(IndexError, match="out of bounds"):
+            call()
+    check(a, np.arange(3.0))
+
+
 def test_integers_on_the_device_read_the_nearest():
     x = hd.arange(3.0)
     for indices, found in (([0, 7, -9], [0, 2, 0]), (np.array([2**64 - 1, 2**63 + 1], "u8"), [2, 0])):
