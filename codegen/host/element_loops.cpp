@@ -22,7 +22,7 @@ bool is_cheap(const Instruction& instruction) {
 /// How many elements' loops run together. If their steps use memory, what they read and store in a
 /// step should be long runs, but the lanes' arrays must stay in a cache and fit a small stack.
 int lanes_of(const passes::KernelPlan& plan) {
-  constexpr std::size_t few = 8, most = 4096, all = 64 << 10;
+  constexpr std::size_t few = 8, most = 4096, all = 128 << 10;
   if (!passes::walks_memory(plan)) return 64;
   std::size_t bytes = 1;
   for (const Instruction& one : plan.body) {

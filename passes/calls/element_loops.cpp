@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "ir/calls/control.h"
+#include "ir/types/capabilities.h"
 #include "passes/calls/any_condition.h"
 #include "passes/calls/element_regions.h"
 #include "passes/calls/masked_while.h"
@@ -54,7 +55,8 @@ class ElementLoopLowering {
         call_(call),
         carries_(static_cast<std::size_t>(call.data().get<std::int64_t>("carries"))),
         sequences_(sequences_of(call.data())),
-        constants_(call.operands.size() - carries_ - sequences_) {
+        constants_(call.operands.size() - carries_ - sequences_),
+        blocks_(ir::capabilities_of(target).blocks) {
     for (const ir::Region& region : element_regions_of(call)) {
       regions_.emplace_back(region, counters, ir::scan_counter(call.data()), constants_, carries_,
                             target);
@@ -62,7 +64,7 @@ class ElementLoopLowering {
     }
   }
 
-  /// Why the results cannot be computed element by element; "" if they can.
+  /// Why the results are not computed element by element; "" if they are.
   std::string obstacle() const {
     for (const LoopRegion& region : regions_) {
       if (!region.obstacle()) continue;
@@ -78,6 +80,7 @@ class ElementLoopLowering {
           "{} arrays to read and {} to store are too many for one kernel, which takes {} and {}",
           call_.operands.size(), results, max_operands, max_stores);
     }
+    if (is_faster_by_rows()) return "long rows are read and stored in the order of memory";
     constexpr int most = max_operations / 2;
     return operations_ <= most ? ""
                                : fmt::format(
@@ -115,6 +118,21 @@ class ElementLoopLowering {
   }
 
  private:
+  /// On a CPU, memory is fastest in its order. So a loop that reads rows and stacks others keeps to
+  /// the rows, one step after the other, if they are longer than what an element loop takes at
+  /// once.
+  bool is_faster_by_rows() const {
+    constexpr std::int64_t at_once = 4096;
+    if (blocks_ || sequences_ == 0) return false;
+    const std::vector<ir::Type>& results = call_.graph.result_types(call_.node);
+    for (std::size_t r = carries_; r < results.size(); ++r) {
+      const Dim elements = ir::element_count(element_shape(r));
+      const bool long_rows = elements.is_constant() && elements.constant() > at_once;
+      if (long_rows && depends_on_carries(r)) return true;
+    }
+    return false;
+  }
+
   static std::size_t sequences_of(const ir::CallData& data) {
     return data.op == &ir::calls::scan()
                ? static_cast<std::size_t>(data.get<std::int64_t>("sequences"))
@@ -292,6 +310,7 @@ class ElementLoopLowering {
   Graph& graph_;
   const OldCall& call_;
   const std::size_t carries_, sequences_, constants_;
+  const bool blocks_;  ///< the target is a GPU
   std::vector<LoopRegion> regions_;
   int operations_ = 0;
 };

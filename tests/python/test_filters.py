@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from conftest import ON_CPU
 
 import heddle as hd
 
@@ -40,7 +41,7 @@ def filtered(xs, reverse=False):
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.complex128])
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("shape", [(1,), (40,), (1, 5), (9, 33), (6, 3, 700), (5, 0)])
+@pytest.mark.parametrize("shape", [(1,), (40,), (1, 5), (9, 33), (6, 3, 700), (5, 0), (3, 5000)])
 def test_filters(dtype, layout, shape):
     rng = np.random.default_rng(1)
     x = rng.standard_normal(shape)
@@ -126,6 +127,14 @@ def test_more_rows_than_a_kernel_has_operands():
     np.testing.assert_allclose(np.asarray(carry), value, rtol=1e-13)
     np.testing.assert_allclose(np.stack([np.asarray(one) for one in stacked]),
                                np.stack(wanted).transpose(1, 0, 2), rtol=1e-12)
+
+
+@pytest.mark.skipif(not ON_CPU, reason="of the CPU's memory")
+def test_long_rows_are_read_in_the_order_of_memory():
+    text = hd.jit(filtered).lower(hd.spec((3, 5000), hd.float64)).explain()
+    assert "runs step by step: long rows are read and stored in the order of memory" in text, text
+    assert kernels(lambda x: hd.scan(lambda c, row: (c + row, None), x[0], x)[0], hd.ones((3, 5000))) == 1
+    assert kernels(lambda x: hd.map(hd.sqrt, x), hd.ones((3, 5000))) == 1
 
 
 def test_a_long_step_with_many_results_is_one_kernel():
