@@ -53,7 +53,7 @@ Body::Body(const passes::KernelPlan& plan, Writer& writer)
   }
   for (std::size_t i = 0; i < plan.element_loops.size(); ++i) {
     const std::optional<passes::AtomId> atom = plan.element_loops[i].atom;
-    if (atom) loop_names_[static_cast<std::uint32_t>(*atom)] = fmt::format("s{}", i);
+    if (atom) loop_names_[static_cast<std::uint32_t>(*atom)] = fmt::format("place{}", i);
   }
   if (plan.items) {
     for (std::size_t i = 0; i < plan.items->phases.size(); ++i) {

@@ -56,7 +56,8 @@ class ElementLoopLowering {
         carries_(static_cast<std::size_t>(call.data().get<std::int64_t>("carries"))),
         sequences_(sequences_of(call.data())),
         constants_(call.operands.size() - carries_ - sequences_),
-        blocks_(ir::capabilities_of(target).blocks) {
+        blocks_(ir::capabilities_of(target).blocks),
+        used_(used_results(call)) {
     for (const ir::Region& region : element_regions_of(call)) {
       regions_.emplace_back(region, counters, ir::scan_counter(call.data()), constants_, carries_,
                             target);
@@ -92,15 +93,14 @@ class ElementLoopLowering {
   /// The results, or nothing if they cannot be computed element by element.
   std::optional<std::vector<ValueId>> run() {
     if (!obstacle().empty()) return std::nullopt;
-    const std::vector<bool> used = used_results(call_);
-    std::vector<ValueId> results(used.size());  // those not used stay unset
+    std::vector<ValueId> results(used_.size());  // those not used stay unset
     std::vector<std::size_t> open;
-    for (std::size_t r = 0; r < used.size(); ++r) {
-      if (!is_stacked(r) && (!used[r] || regions_.back().keeps(r))) {
+    for (std::size_t r = 0; r < used_.size(); ++r) {
+      if (!is_stacked(r) && (!used_[r] || regions_.back().keeps(r))) {
         results[r] = call_.operands[constants_ + r];
-      } else if (used[r] && !depends_on_carries(r)) {
+      } else if (used_[r] && !depends_on_carries(r)) {
         results[r] = all_steps_at_once(r);
-      } else if (used[r]) {
+      } else if (used_[r]) {
         open.push_back(r);
       }
     }
@@ -128,7 +128,7 @@ class ElementLoopLowering {
     for (std::size_t r = carries_; r < results.size(); ++r) {
       const Dim elements = ir::element_count(element_shape(r));
       const bool long_rows = elements.is_constant() && elements.constant() > at_once;
-      if (long_rows && depends_on_carries(r)) return true;
+      if (long_rows && used_[r] && depends_on_carries(r)) return true;
     }
     return false;
   }
@@ -310,7 +310,8 @@ class ElementLoopLowering {
   Graph& graph_;
   const OldCall& call_;
   const std::size_t carries_, sequences_, constants_;
-  const bool blocks_;  ///< the target is a GPU
+  const bool blocks_;             ///< the target is a GPU
+  const std::vector<bool> used_;  ///< by result
   std::vector<LoopRegion> regions_;
   int operations_ = 0;
 };

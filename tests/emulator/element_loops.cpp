@@ -63,7 +63,7 @@ std::string filter(const std::string& dtype, const std::string& rows, const std:
                    const std::string& options, const std::string& results) {
   const std::string whole = shape.empty() ? rows : rows + "," + shape;
   return fmt::format(
-      "func @filter(%0: {0}[{1}], %1: {0}[{2}], %2: {0}[]) -> {4} {{\n"
+      "func @filter(%0: {0}[{1}], %1: {0}[{2}], %2: scalar {0}) -> {4} {{\n"
       "  %3, %4, %5, %6 = call control.scan %1, %2, %0 {{carries = 2, sequences = 1, length = [{5}]"
       "{3}}} : {0}[{2}], {0}[], {0}[{1}], bool[{1}] "
       "region (%0: u8[step1,0], %1: scalar i64, %2: {0}[{2}], %3: {0}[], %4: {0}[{2}]) "

@@ -133,7 +133,7 @@ def test_more_rows_than_a_kernel_has_operands():
 def test_long_rows_are_read_in_the_order_of_memory():
     text = hd.jit(filtered).lower(hd.spec((3, 5000), hd.float64)).explain()
     assert "runs step by step: long rows are read and stored in the order of memory" in text, text
-    assert kernels(lambda x: hd.scan(lambda c, row: (c + row, None), x[0], x)[0], hd.ones((3, 5000))) == 1
+    assert kernels(lambda x: hd.scan(lambda c, row: (c + row, c), x[0], x)[0], hd.ones((3, 5000))) == 1
     assert kernels(lambda x: hd.map(hd.sqrt, x), hd.ones((3, 5000))) == 1
 
 
@@ -174,6 +174,30 @@ def test_wide_carries_fit_a_small_stack():
         threading.stack_size(before)
     thread.join()
     np.testing.assert_array_equal(found[0], wanted)
+
+
+def test_numbers_are_arguments_of_the_kernel():
+    x = np.arange(1.0, 13).reshape(3, 4)
+
+    def run(x, scale, shift):
+        return hd.scan(lambda carry, row: (carry * scale + row, carry + shift), x[0], x)
+
+    carry, stacked = x[0], []
+    for row in x:
+        stacked.append(carry + 2.5)
+        carry = carry * 0.25 + row
+    for function in (run, hd.jit(run)):
+        found, rows = function(hd.asarray(x), 0.25, 2.5)
+        np.testing.assert_array_equal(np.asarray(found), carry)
+        np.testing.assert_array_equal(np.asarray(rows), np.stack(stacked))
+    # Kernels that differ in their constants share one, which takes them as arguments.
+    chained = hd.jit(lambda x: [run(x, 0.25 + k, 2.5 * k)[1] for k in range(6)])
+    for k, found in enumerate(chained(hd.asarray(x))):
+        carry, stacked = x[0], []
+        for row in x:
+            stacked.append(carry + 2.5 * k)
+            carry = carry * (0.25 + k) + row
+        np.testing.assert_array_equal(np.asarray(found), np.stack(stacked))
 
 
 def test_results_of_several_shapes():
