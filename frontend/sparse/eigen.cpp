@@ -129,7 +129,7 @@ SingularValues svds(const LinearOperator& a, std::int64_t k, const EigenOptions&
   const LinearOperator gram(
       {n, n}, [&](const Array& x) { return second(first(x)); }, floating(a.dtype));
   EigenOptions of_squares = options;
-  of_squares.tol = options.tol * options.tol;
+  of_squares.tol = options.tol * std::abs(options.tol);  // eigsh refuses a negative one
   const Eigenpairs pairs = eigsh(gram, k, of_squares, where);
   const auto [u, s, vh] =
       heddle::linalg::svd(product_of(first, pairs.vectors), {.full_matrices = false});
