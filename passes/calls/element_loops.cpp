@@ -160,7 +160,7 @@ class ElementLoopLowering {
   /// the steps before the others.
   ValueId all_steps_at_once(std::size_t result) {
     const LoopRegion& body = regions_.back();
-    const std::vector<bool> sequences = sequences_of(std::vector{result});
+    const std::vector<bool> sequences = needed_sequences({result});
     const Carries none(carries_);
     ElementRegions made(graph_, call_, none, sequences);
     made.move_invariants(body, {result});
@@ -241,7 +241,7 @@ class ElementLoopLowering {
     return carries;
   }
 
-  std::vector<bool> sequences_of(const std::vector<std::size_t>& outputs) const {
+  std::vector<bool> needed_sequences(const std::vector<std::size_t>& outputs) const {
     const LoopRegion& body = regions_.back();
     const std::vector<bool> needed = needed_nodes(body.graph(), outputs);
     std::vector<bool> sequences(sequences_);
@@ -263,7 +263,7 @@ class ElementLoopLowering {
     for (const std::size_t r : asked) {
       if (is_stacked(r)) outputs.push_back(r);
     }
-    const std::vector<bool> sequences = sequences_of(outputs);
+    const std::vector<bool> sequences = needed_sequences(outputs);
     std::vector<std::vector<std::size_t>> wanted = {outputs};
     if (regions_.size() == 2) wanted.insert(wanted.begin(), std::vector<std::size_t>{0});
     ElementRegions made(graph_, call_, carries, sequences);
