@@ -4,6 +4,7 @@
 
 #include "codegen/host/printer.h"
 #include "passes/plan/analyze.h"
+#include "passes/plan/families.h"
 
 namespace heddle::codegen {
 
@@ -22,7 +23,7 @@ bool is_cheap(const Instruction& instruction) {
 /// How many elements' loops run together. If their steps use memory, what they read and store in a
 /// step should be long runs, but the lanes' arrays must stay in a cache and fit a small stack.
 int lanes_of(const passes::KernelPlan& plan) {
-  constexpr std::size_t few = 8, most = 4096, all = 128 << 10;
+  constexpr std::size_t few = 8, most = passes::most_looped_together, all = 128 << 10;
   if (!passes::walks_memory(plan)) return 64;
   std::size_t bytes = 1;
   for (const Instruction& one : plan.body) {

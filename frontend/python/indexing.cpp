@@ -136,7 +136,7 @@ struct Place {
   ir::Type type;
 };
 
-/// The view that a region of a node makes of the node's array.
+/// The steps that lead from a node's array to a region of it.
 std::vector<ViewStep> steps_of(frontend::Region& region, const frontend::NodeRef& node) {
   std::vector<ViewStep> steps;
   steps.reserve(2);

@@ -62,7 +62,8 @@ class RestartMethod {
   RestartMethod& operator=(const RestartMethod&) = delete;
   virtual ~RestartMethod() = default;
 
-  /// The matrix with the products of vector j and the basis. `next` is the length of what is left.
+  /// Stores in the matrix the products `along` of vector j with the basis. `next` is the length of
+  /// the vector that comes after them in the basis.
   virtual Array with_products(const Array& matrix, const Array& j, const Array& along,
                               const Array& next, const Array& locked) const = 0;
   virtual RitzPairs solved(const Array& matrix, const Array& locked) const = 0;

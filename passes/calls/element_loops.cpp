@@ -122,12 +122,11 @@ class ElementLoopLowering {
   /// the rows, one step after the other, if they are longer than what an element loop takes at
   /// once.
   bool is_faster_by_rows() const {
-    constexpr std::int64_t at_once = 4096;
     if (blocks_ || sequences_ == 0) return false;
     const std::vector<ir::Type>& results = call_.graph.result_types(call_.node);
     for (std::size_t r = carries_; r < results.size(); ++r) {
       const Dim elements = ir::element_count(element_shape(r));
-      const bool long_rows = elements.is_constant() && elements.constant() > at_once;
+      const bool long_rows = elements.is_constant() && elements.constant() > most_looped_together;
       if (long_rows && used_[r] && depends_on_carries(r)) return true;
     }
     return false;

@@ -11,9 +11,9 @@ bool swaps_last_axes(const Graph& graph, ValueId value);
 /// swaps_last_axes().
 bool has_transpose_below(const Graph& graph, ValueId value);
 
-/// If the operand is computed element by element from transposed matrices, vectors and scalars: the
-/// transpose of what is computed from these matrices as they are in memory. Libraries read such a
-/// transpose without a copy. Else the operand.
+/// Moves a transpose behind elementwise ops: f(a^T) becomes f(a)^T, which libraries read without a
+/// copy. Applies if the operand is computed element by element from transposed matrices, vectors
+/// and scalars. Returns the operand if it is not.
 ValueId with_transpose_last(Graph& graph, ValueId operand, ir::Location location);
 
 }  // namespace heddle::passes

@@ -49,6 +49,9 @@ class Scatter : public Pointwise {
   Verdict extend(const Graph&, const Group&, const Candidate&, const ir::Target&) const override;
 };
 
+/// On a CPU, the most elements that take the steps of a loop together.
+inline constexpr std::int64_t most_looped_together = 4096;
+
 /// Loops over steps that each element runs on its own, reading and storing arrays in each step.
 class Steps : public Family {
  public:

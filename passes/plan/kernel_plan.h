@@ -165,7 +165,7 @@ struct Store {
   Index address;
   /// scatter_add or scatter_max: how the value is combined atomically with the element in memory.
   std::optional<ir::Op> combine;
-  /// The value's instruction, a user's function, writes to any elements itself.
+  /// The value's instruction, a user's function or a loop with puts, writes to the operand itself.
   bool by_value = false;
   int guard = -1;              ///< the instruction that enables the store, or -1
   std::vector<int> positions;  ///< instructions that the address depends on

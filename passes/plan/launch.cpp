@@ -122,16 +122,20 @@ double host_nanoseconds(const KernelPlan& plan) {
   for (const Instruction& instruction : plan.body) {
     if (!plan.inner.empty() && !instruction.element) continue;
     const auto size = static_cast<double>(size_of(instruction.dtype));
-    if (instruction.kind == Instruction::Kind::load) bytes += size;
+    const Dim around = steps_around(plan, instruction, likely_steps);
+    const auto steps = static_cast<double>(around.is_constant() ? around.constant() : likely_steps);
+    const bool moves =
+        instruction.kind == Instruction::Kind::load || instruction.kind == Instruction::Kind::put;
+    if (moves) bytes += size * steps;
     if (instruction.kind != Instruction::Kind::apply) continue;
     const bool soft = instruction.dtype == DType::f16 || instruction.dtype == DType::bf16;
     const double own = soft ? slots_to_convert + ir::info(instruction.op).cost
                             : size / 4 * ir::info(instruction.op).cost;
-    const Dim steps = steps_around(plan, instruction, likely_steps);
-    slots += own * static_cast<double>(steps.is_constant() ? steps.constant() : likely_steps);
+    slots += own * steps;
   }
-  for (const Store& store : plan.stores)
-    bytes += static_cast<double>(size_of(plan.operands[store.operand].dtype));
+  for (const Store& store : plan.stores) {
+    if (!store.by_value) bytes += static_cast<double>(size_of(plan.operands[store.operand].dtype));
+  }
   return a_byte * bytes + a_slot * slots;
 }
 

@@ -101,7 +101,7 @@ def test_padding_and_bias():
     check(function(hd, *given), q, k, v, keep, bias, reference=function)
 
 
-@pytest.mark.parametrize("size", [2.0, 8.0])
+@pytest.mark.parametrize("size", [2.0, 8.0, 40.0])
 def test_scores_that_differ_much(size):
     q, k, v = random((2, 70, 64), np.float16, 0, size), random((2, 300, 64), np.float16, 1, size / 8), random(
         (2, 300, 64), np.float16, 2)

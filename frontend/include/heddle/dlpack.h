@@ -12,8 +12,8 @@
 // Memory that is shared with other libraries, without a copy where that is possible: DLPack,
 // through which array libraries exchange memory, and plain pointers.
 //
-// An Array is a value. So writing to an Array over memory of others never writes to that memory,
-// and nobody else may write to the memory that an Array hands out.
+// An Array is a value. Writing to an Array that borrows memory does not change that memory. A
+// library that takes an Array's memory may read it, but must not write to it.
 
 namespace heddle {
 

@@ -26,7 +26,7 @@ class System:
         return hd.maximum(norm * rtol, atol / self.unit)
 
     def report(self, callback):
-        """The callback for what is in units; None for None."""
+        """A function that calls `callback` with values multiplied by the unit; None if it is None."""
         return None if callback is None else lambda x: callback(x * self.unit)
 
 
