@@ -249,7 +249,8 @@ def test_results_that_need_no_carry_are_elementwise(shape):
 
     count, (squares, numbers, tables, sums) = hd.jit(lambda x: hd.scan(step, 0, x))(hd.asarray(x))
     assert int(count) == len(x)
-    np.testing.assert_array_equal(np.asarray(squares), x * x + 1)
+    # A GPU rounds x * x + 1 once.
+    np.testing.assert_allclose(np.asarray(squares), x * x + 1, rtol=0 if ON_CPU else 2**-52)
     wanted = [scale[:, None] * row[:1] if row.ndim else scale[1] * row for row in x]
     np.testing.assert_array_equal(np.asarray(numbers), np.stack(wanted) if wanted else
                                   np.zeros((0, 4, *shape[1:]))[:, :, :1])

@@ -64,7 +64,7 @@ def test_loops(loop, dtype):
             array /= 8
     tolerance = 1e-12 if dtype == "float64" else 1e-4
     for got, expected in zip(have, want):
-        if loop is triangular_solve:  # NumPy sums in another order
+        if loop is triangular_solve or not ON_CPU:  # another order of sums; a GPU fuses a * b + c
             np.testing.assert_allclose(np.asarray(got), expected, rtol=tolerance)
         else:
             check(got, expected)
@@ -174,6 +174,7 @@ def test_aliases():
     check(x, y)
 
 
+@pytest.mark.skipif(not ON_CPU, reason="NumPy takes no memory of a GPU")
 def test_shared_with_numpy():
     x = hd.asarray(np.arange(20.0))
     for i in range(ROUNDS):
