@@ -1,10 +1,10 @@
-"""The programs of npbench, as they stand in a checkout of it, beside NumPy and JAX.
+"""The programs of npbench, as they stand in a checkout of it, beside NumPy and JAX or CuPy.
 
-python bench/npbench.py CHECKOUT [--preset S|M|L|paper] [--lazy] [--jax] [--only NAME ...]
+python bench/npbench.py CHECKOUT [--preset S|M|L|paper] [--lazy] [--jax | --cupy] [--only NAME ...]
 
-Its NumPy sources run with the import swapped, each under hd.jit, or as they are (--lazy); JAX runs
-npbench's own version for it. Milliseconds: NumPy's best time, then first and best time of each
-system, NumPy's time over Heddle's, and the largest error relative to the largest element.
+Its NumPy sources run with the import swapped, each under hd.jit, or as they are (--lazy); JAX and
+CuPy run npbench's own versions for them. Milliseconds: NumPy's best time, then first and best time
+of each system, NumPy's time over Heddle's, and the largest error relative to the largest element.
 """
 
 import argparse
@@ -133,6 +133,26 @@ def jax_times(program):
     return time.perf_counter() - start, best_of(lambda: jax.block_until_ready(kernel(*arguments)))
 
 
+def cupy_times(program):
+    """Of npbench's version for CuPy. New arrays each time, since programs write into them."""
+    import cupy
+    kernel = program.kernel("cupy")
+    prepare = lambda: program.inputs(cupy.asarray)
+    synchronize = cupy.cuda.Device().synchronize
+
+    def once(arrays):
+        program.run(kernel, arrays)
+        synchronize()
+
+    arrays = prepare()
+    start = time.perf_counter()
+    once(arrays)
+    return time.perf_counter() - start, best_of(once, prepare=prepare)
+
+
+PEERS = {"jax": jax_times, "cupy": cupy_times}
+
+
 def guarded(seconds, function, *arguments):
     """The function's result, or the reason why there is none."""
     signal.alarm(seconds)
@@ -147,7 +167,7 @@ def guarded(seconds, function, *arguments):
 
 
 def measure(program, options):
-    """Prints a row; returns JAX's time over Heddle's, if both have one."""
+    """Prints a row; returns the peer's time over Heddle's, if both have one."""
     kernel = program.kernel("numpy")
     start = time.perf_counter()
     expected = program.run(kernel, program.inputs())
@@ -161,7 +181,7 @@ def measure(program, options):
         print(row, ours, flush=True)
         return None
     row += f"{ours[0] * 1e3:10.0f}{ours[1] * 1e3:10.3f}"
-    theirs = guarded(options.limit, jax_times, program) if options.jax else ""
+    theirs = guarded(options.limit, PEERS[options.peer], program) if options.peer else ""
     row += f"{theirs:>20.20}" if isinstance(theirs, str) else f"{theirs[0] * 1e3:10.0f}{theirs[1] * 1e3:10.3f}"
     print(row, f"{numpy_time / ours[1]:10.2f}{ours[2]:10.1e}", flush=True)
     return None if isinstance(theirs, str) else theirs[1] / ours[1]
@@ -173,12 +193,15 @@ def main():
     parser.add_argument("--preset", default="S", choices=["S", "M", "L", "paper"])
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--lazy", action="store_true", help="without hd.jit")
-    parser.add_argument("--jax", action="store_true")
+    peer = parser.add_mutually_exclusive_group()
+    for name in PEERS:
+        peer.add_argument(f"--{name}", dest="peer", action="store_const", const=name)
     parser.add_argument("--limit", type=int, default=60, help="seconds for one program and system")
     options = parser.parse_args()
     sys.path.insert(0, str(options.checkout))
     signal.signal(signal.SIGALRM, stop)
-    print(f"{'ms':26}{'numpy':>10}{'first':>10}{'heddle':>10}{'first':>10}{'jax':>10}{'numpy/ours':>11}{'error':>10}")
+    columns = f"{'numpy':>10}{'first':>10}{'heddle':>10}{'first':>10}{options.peer or '':>10}"
+    print(f"{'ms':26}{columns}{'numpy/ours':>11}{'error':>10}")
     ratios = {}
     for description in sorted((options.checkout / "bench_info").glob("*.json")):
         if options.only and description.stem not in options.only:
@@ -191,7 +214,7 @@ def main():
         if ratio:
             ratios[program.name] = ratio
     if ratios:
-        print(f"geometric mean of jax/heddle over {len(ratios)} programs:",
+        print(f"geometric mean of {options.peer}/heddle over {len(ratios)} programs:",
               f"{np.exp(np.mean(np.log(list(ratios.values())))):.2f}; behind:",
               ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items() if ratio < 1) or "none")
 
