@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "ir/calls/control.h"
 #include "ir/calls/user_map.h"
@@ -12,6 +13,7 @@
 #include "passes/lower/element_loops.h"
 #include "passes/lower/places.h"
 #include "passes/lower/unrolled_reduction.h"
+#include "passes/plan/narrow_integers.h"
 
 namespace heddle::passes {
 
@@ -74,6 +76,7 @@ class Lowering {
   int emit_reduction(const Place& place);  ///< or a scan
   int emit_unrolled(const Place& place);
   int emit_bound(int index, Dim axis);
+  int emit_cast(int value, DType dtype, ValueId node);
   int emit_user_map(const Place& place);  ///< or a user.write
   int emit_array(int operand, ValueId value);
   int emit_element_loop(const Place& place);
@@ -230,18 +233,25 @@ int Lowering::emit_choice(const Place& place) {
 }
 
 int Lowering::emit_reduction(const Place& place) {
+  const ValueId operand = graph_.operands(place.node)[0];
+  const std::span<const std::int64_t> axes = graph_.attributes(place.node).axes;
   Reduction reduction;
   reduction.op = graph_.op(place.node);
   reduction.scan = ir::is_scan(reduction.op);
-  reduction.dtype = graph_.dtype(graph_.operands(place.node)[0]);
+  reduction.dtype = graph_.dtype(operand);
   reduction.source = place.node;
-  reduction.along_columns = ir::reduces_columns(graph_.shape(graph_.operands(place.node)[0]),
-                                                graph_.attributes(place.node).axes);
+  reduction.along_columns = ir::reduces_columns(graph_.shape(operand), axes);
   const std::vector<int> values = values_of(place);
   reduction.value = values[0];
+  Dim length = 1;
+  for (const std::int64_t axis : axes)
+    length = length * graph_.shape(operand)[static_cast<std::size_t>(axis)];
+  if (reduction.op == ir::Op::sum && sums_in_32_bits(plan_, values[0], length)) {
+    reduction.dtype = DType::i32;
+    reduction.value = emit_cast(values[0], DType::i32, operand);
+  }
   if (is_segmented(graph_, place.node)) {
-    const Dim axis = graph_.shape(graph_.operands(
-        place.node)[0])[static_cast<std::size_t>(graph_.attributes(place.node).axes[0])];
+    const Dim axis = graph_.shape(operand)[static_cast<std::size_t>(axes[0])];
     reduction.first = emit_bound(values[1], axis);
     reduction.last = emit_bound(values[2], axis);
     reduction.along_columns = true;
@@ -249,10 +259,21 @@ int Lowering::emit_reduction(const Place& place) {
     reduction.begins = values[1];
   }
   const auto kind = reduction.scan ? Instruction::Kind::scanned : Instruction::Kind::reduced;
-  Instruction reduced = Instruction::of(kind, graph_.dtype(place.node));
+  const bool narrow = reduction.dtype != graph_.dtype(operand);
+  Instruction reduced = Instruction::of(kind, narrow ? reduction.dtype : graph_.dtype(place.node));
   reduced.reduction = static_cast<int>(plan_.reductions.size());
   plan_.reductions.push_back(reduction);
-  return push(std::move(reduced), place.node);
+  const int result = push(std::move(reduced), place.node);
+  return narrow ? emit_cast(result, graph_.dtype(place.node), place.node) : result;
+}
+
+// An integer that was converted before is converted from what it was.
+int Lowering::emit_cast(int value, DType dtype, ValueId node) {
+  const Instruction& given = plan_.body[static_cast<std::size_t>(value)];
+  Instruction cast = Instruction::of(Instruction::Kind::cast, dtype);
+  cast.arguments = {value};
+  if (given.kind == Instruction::Kind::cast) cast.arguments = given.arguments;
+  return push(std::move(cast), node);
 }
 
 int Lowering::emit_unrolled(const Place& place) {

@@ -173,7 +173,7 @@ void Builder::add_group(const Group& group) {
 
 void Builder::add_loops(KernelPlan plan, const Group& group) {
   describe_operands(plan);
-  if (ir::capabilities_of(options_.target).blocks) narrow_integers(plan);
+  narrow_integers(plan, options_.target);
   order_inner_loops(plan, options_.target);
   IndexSpace& space = *planned_.grouping.space;
   const auto arrange_loops = [&] {
@@ -313,7 +313,7 @@ void Builder::add_call(const Group& group) {
   IndexSpace& space = *planned_.grouping.space;
   const auto lower_region = [&](const Graph& region, const Group& part) {
     KernelPlan plan = lower({region, space, std::vector<bool>(region.size())}, part);
-    narrow_integers(plan);
+    narrow_integers(plan, options_.target);
     return plan;
   };
   if (std::optional<KernelPlan> plan = call_kernel(graph_, group.root, space, lower_region)) {

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "ir/types/capabilities.h"
+
 namespace heddle::passes {
 
 namespace {
@@ -40,6 +42,9 @@ std::optional<Range> range_of(DType dtype) {
   }
 }
 
+/// Whether a dtype may be computed as int32.
+bool is_wide(DType dtype) { return dtype == DType::i64 || dtype == DType::u64; }
+
 bool contains(const Range& outer, const Range& inner) {
   return outer.least <= inner.least && inner.greatest <= outer.greatest;
 }
@@ -58,7 +63,7 @@ class Ranges {
  private:
   std::optional<Range> find(const Instruction& one) const {
     std::optional<Range> found;
-    if (one.kind == Instruction::Kind::constant && one.dtype == DType::i64) {
+    if (one.kind == Instruction::Kind::constant && is_wide(one.dtype)) {
       const auto value = static_cast<std::int64_t>(one.bits.low);
       found = Range{value, value};
     } else if (one.kind == Instruction::Kind::index) {
@@ -71,7 +76,8 @@ class Ranges {
     }
     const std::optional<Range> all = range_of(one.dtype);
     if (all) return found && contains(*all, *found) ? found : all;
-    return one.dtype == DType::i64 && found && is_small(*found) ? found : std::nullopt;
+    if (!is_wide(one.dtype) || !found || !is_small(*found)) return std::nullopt;
+    return one.dtype == DType::i64 || found->least >= 0 ? found : std::nullopt;
   }
 
   /// Of an argument that is an integer of at most 32 bits, or holds no more.
@@ -82,7 +88,7 @@ class Ranges {
   }
 
   std::optional<Range> applied(const Instruction& one) const {
-    if (one.dtype != DType::i64) return std::nullopt;
+    if (!is_wide(one.dtype)) return std::nullopt;
     if (one.op == ir::Op::select) {
       const auto a = at(one, 1), b = at(one, 2);
       if (!a || !b) return std::nullopt;
@@ -129,7 +135,7 @@ bool takes_narrow(const Instruction& one, bool is_narrow) {
 }
 
 /// Instructions of 64 bits whose users all take 32 bits, with all of their 64-bit arguments.
-std::vector<bool> narrow_instructions(const KernelPlan& plan) {
+std::vector<bool> narrow_instructions(const KernelPlan& plan, bool sums_convert) {
   const Ranges ranges(plan);
   std::vector<bool> narrow(plan.body.size());
   for (std::size_t i = 0; i < plan.body.size(); ++i) {
@@ -137,7 +143,7 @@ std::vector<bool> narrow_instructions(const KernelPlan& plan) {
     const bool computes =
         one.kind == Instruction::Kind::constant || one.kind == Instruction::Kind::index ||
         one.kind == Instruction::Kind::cast || one.kind == Instruction::Kind::apply;
-    narrow[i] = computes && one.dtype == DType::i64 && ranges[i].has_value();
+    narrow[i] = computes && is_wide(one.dtype) && ranges[i].has_value();
   }
   std::vector<bool> keeps_wide(plan.body.size());
   for (const Store& store : plan.stores) {
@@ -145,9 +151,9 @@ std::vector<bool> narrow_instructions(const KernelPlan& plan) {
   }
   for (const Reduction& reduction : plan.reductions) {
     for (const int need : needs_of(reduction)) {
-      // A sum or product lifts its operand to the state. Other reductions deduce its type.
-      const bool lifts = need == reduction.value && reduction.op == ir::Op::sum && !reduction.scan;
-      if (!lifts) keeps_wide[static_cast<std::size_t>(need)] = true;
+      const bool converts =
+          sums_convert && need == reduction.value && reduction.op == ir::Op::sum && !reduction.scan;
+      if (!converts) keeps_wide[static_cast<std::size_t>(need)] = true;
     }
   }
   for (std::size_t i = 0; i < plan.body.size(); ++i) narrow[i] = narrow[i] && !keeps_wide[i];
@@ -162,7 +168,7 @@ std::vector<bool> narrow_instructions(const KernelPlan& plan) {
       bool all = true;
       for (const int argument : one.arguments) {
         const auto k = static_cast<std::size_t>(argument);
-        all &= plan.body[k].dtype != DType::i64 || narrow[k];
+        all &= !is_wide(plan.body[k].dtype) || narrow[k];
       }
       if (one.kind == Instruction::Kind::cast) continue;  // of any dtype to any
       if (narrow[i] && !all) widen(i);
@@ -175,9 +181,22 @@ std::vector<bool> narrow_instructions(const KernelPlan& plan) {
 
 }  // namespace
 
-void narrow_integers(KernelPlan& plan) {
+bool sums_in_32_bits(const KernelPlan& plan, int value, Dim length) {
+  const auto number = static_cast<std::size_t>(value);
+  constexpr Range all = range_of_type<std::int32_t>;
+  if (!is_wide(plan.body[number].dtype) || !length.is_constant() ||
+      length.constant() > all.greatest)
+    return false;
+  const std::optional<Range> each = Ranges(plan)[number];
+  const std::int64_t most = length.constant();
+  return each && is_small(*each) && is_small({each->least * most, each->greatest * most});
+}
+
+void narrow_integers(KernelPlan& plan, const ir::Target& target) {
   if (!plan.element_loops.empty()) return;
-  const std::vector<bool> narrow = narrow_instructions(plan);
+  // On a GPU, a sum converts its operand to its own dtype. Other reductions deduce its type.
+  const bool sums_convert = ir::capabilities_of(target).blocks;
+  const std::vector<bool> narrow = narrow_instructions(plan, sums_convert);
   const auto computes_narrow = [&](const Instruction& one) {
     return one.kind == Instruction::Kind::apply && !one.arguments.empty() &&
            narrow[static_cast<std::size_t>(one.arguments.back())];

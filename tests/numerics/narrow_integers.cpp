@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "ir/types/constant.h"
 #include "passes/pipeline/program_builder.h"
 #include "tests/numerics/suite.h"
 
@@ -54,6 +57,43 @@ Builder wide(DType dtype) {
   return builder;
 }
 
+/// Sums of elements of few bits in 64 bits, of all elements and along both axes.
+Builder sums(DType dtype, DType wide, std::int64_t rows, std::int64_t length) {
+  Builder builder(
+      fmt::format("sums of {}[{},{}] in {}", name_of(dtype), rows, length, name_of(wide)));
+  const ValueId x =
+      builder.cast(builder.input(sample(ir::Domain::any, 0, dtype, {rows, length}, 4)), wide);
+  builder.output(builder.reduce(Op::sum, x, {1}, false));
+  builder.output(builder.reduce(Op::sum, x, {0}, true));
+  builder.output(builder.reduce(Op::sum, x, {0, 1}, false));
+  return builder;
+}
+
+/// The dtypes in which a plan for the target sums, one for each reduction.
+std::vector<DType> summed_in(const Builder& builder, const char* target) {
+  const passes::PlanOptions options{ir::parse_target(target), {}, {}, {}};
+  std::vector<DType> found;
+  for (const passes::KernelPlan& kernel :
+       passes::plan_program(builder.made.graph, options).kernels) {
+    for (const passes::Reduction& one : kernel.reductions) found.push_back(one.dtype);
+  }
+  return found;
+}
+
+/// The sum of rows of one value.
+Builder constant_rows(DType dtype, double value, std::int64_t length) {
+  Builder builder(fmt::format("{} times {} of {}", length, value, name_of(dtype)));
+  const std::uint64_t bits = ir::constant_bits(dtype, value).low;
+  ir::HostArray rows{{dtype, {2, length}}, {}};
+  for (std::int64_t i = 0; i < 2 * length; ++i) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&bits);
+    rows.data.insert(rows.data.end(), bytes, bytes + size_of(dtype));
+  }
+  const ValueId x = builder.input(std::move(rows));
+  builder.output(builder.reduce(Op::sum, builder.cast(x, DType::i64), {1}, false));
+  return builder;
+}
+
 }  // namespace
 
 TEST_CASE("64-bit integers that fit 32 bits, and such that do not") {
@@ -65,6 +105,10 @@ TEST_CASE("64-bit integers that fit 32 bits, and such that do not") {
       suite.add(checksums(dtype, 1501, others));
     }
     suite.add(wide(dtype));
+    for (const DType summed : {DType::i64, DType::u64}) {
+      suite.add(sums(dtype, summed, 9, 515));
+      suite.add(sums(dtype, summed, 300, 21));
+    }
   }
   suite.finish();
 }
@@ -95,11 +139,35 @@ TEST_CASE("products of bytes and positions are computed in 32 bits") {
       narrow += one.dtype == DType::i32 ? 1 : 0;
     }
     for (const passes::Reduction& one : kernel.reductions) {
-      if (one.op == Op::sum) CHECK(one.dtype == DType::i64);
+      if (one.op == Op::sum) CHECK(one.dtype == DType::i32);
     }
   }
   CHECK(products > 0);
   CHECK(narrow == products);
+}
+
+TEST_CASE("sums are computed in 32 bits as long as these hold them") {
+  struct Limit {
+    DType dtype;
+    double extreme;
+    std::int64_t length;  ///< the greatest whose sum fits
+  };
+  Suite suite;
+  for (const Limit& limit : {Limit{DType::i16, -32768, 65536}, Limit{DType::u16, 65535, 32768},
+                             Limit{DType::u8, 255, 8421504}}) {
+    const Builder fits = constant_rows(limit.dtype, limit.extreme, limit.length);
+    const Builder exceeds = constant_rows(limit.dtype, limit.extreme, limit.length + 1);
+    CAPTURE(fits.label);
+    for (const char* const target : {"sm_90:h200", "x86-64-v4"}) {
+      for (const DType dtype : summed_in(fits, target)) CHECK(dtype == DType::i32);
+      const std::vector<DType> wide = summed_in(exceeds, target);
+      CHECK(std::ranges::count(wide, DType::i64) == std::ssize(wide));
+    }
+    if (limit.length > 65536) continue;
+    suite.add(constant_rows(limit.dtype, limit.extreme, limit.length));
+    suite.add(constant_rows(limit.dtype, limit.extreme, limit.length + 1));
+  }
+  suite.finish();
 }
 
 }  // namespace heddle::test
