@@ -174,20 +174,12 @@ void share_loads(KernelPlan& plan, const ir::Target& target) {
   if (trial.held > 0) plan = std::move(trial);
 }
 
-/// Whether the plan reads elements whose positions are values; and whether these differ from one
-/// iteration of the loop to the next.
-struct Gathers {
-  bool any = false, differ = false;
-};
-
-Gathers gathers(const KernelPlan& plan, const Loop& loop) {
-  Gathers result;
-  for (const Instruction& one : plan.body) {
-    if (one.kind != Instruction::Kind::load || is_straight_load(one)) continue;
-    result.any = true;
-    result.differ |= !step_along(plan, one, loop);
-  }
-  return result;
+/// Whether a load's address contains values: neighbouring elements of a row then probably read
+/// neighbouring elements, those of several rows do not.
+bool gathers(const KernelPlan& plan) {
+  return std::ranges::any_of(plan.body, [](const Instruction& one) {
+    return one.kind == Instruction::Kind::load && !is_straight_load(one);
+  });
 }
 
 constexpr int most_unrolled = 4;
@@ -198,23 +190,18 @@ std::int64_t least_unrolled_threads(const ir::Target& target) {
 
 /// A thread that takes single elements computes the position of each from its number, by divisions.
 /// If it takes several iterations of an outer loop, it does that once for all of them, and loads
-/// what is the same in all of them once. So are the positions at which it gathers elements, unless
-/// they differ: neighbouring elements of a row then probably read neighbouring elements, those of
-/// several rows do not.
+/// what is the same in all of them once.
 void share_positions(KernelPlan& plan, const ir::Target& target) {
   constexpr std::int64_t least_run = 64, most_slots = 512;
-  if (plan.outer.size() < 2 || !iterations(plan.outer).is_constant() ||
-      known(plan.outer.back().extent, 0) < least_run ||
-      element_slots(plan) * plan.vector * most_unrolled > most_slots)
+  if (plan.vector > 1 || plan.outer.size() < 2 || !iterations(plan.outer).is_constant() ||
+      known(plan.outer.back().extent, 0) < least_run || gathers(plan) ||
+      element_slots(plan) * most_unrolled > most_slots)
     return;
   RepeatedLoads most;
   int loop = -1;
   for (int i = 0; i + 1 < static_cast<int>(plan.outer.size()); ++i) {
     const Loop& one = plan.outer[static_cast<std::size_t>(i)];
-    const Gathers gathered = gathers(plan, one);
-    if (known(one.extent, 0) < most_unrolled || gathered.differ ||
-        (plan.vector > 1 && !gathered.any))
-      continue;
+    if (known(one.extent, 0) < most_unrolled) continue;
     const RepeatedLoads repeated = repeated_loads(plan, one);
     if (loop < 0 || repeated.constant >= most.constant) loop = i, most = repeated;
   }

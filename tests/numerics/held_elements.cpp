@@ -107,29 +107,6 @@ Builder channels(DType dtype, Shape shape) {
   return builder;
 }
 
-/// Elements of each row between two, at places that all rows have in common.
-Builder interpolated(DType dtype, std::int64_t columns) {
-  Builder builder(fmt::format("interpolated rows of {}, {}", name_of(dtype), columns));
-  const ValueId x = builder.input(moderate_sample(dtype, {2100, 70}, 6));
-  const ValueId places =
-      builder.add(Op::fabs, {builder.input(moderate_sample(DType::f32, {columns}, 7))});
-  const ValueId scaled = builder.add(Op::multiply, {places, builder.constant(DType::f32, 9)});
-  const ValueId floor = builder.add(Op::floor, {scaled});
-  const ValueId part = builder.cast(builder.add(Op::subtract, {scaled, floor}), dtype);
-  const ValueId index = builder.reshape(builder.cast(floor, DType::i32), {columns, 1});
-  const auto gathered = [&](ValueId at) {
-    ir::Attributes attributes;
-    attributes.axes = {0};
-    return builder.transpose(
-        builder.add(Op::gather, {builder.transpose(x, {1, 0}), at}, attributes), {1, 0});
-  };
-  const ValueId next = builder.add(Op::add, {index, builder.constant(DType::i32, 1)});
-  const ValueId left = gathered(index), right = gathered(next);
-  const ValueId step = builder.add(Op::multiply, {builder.add(Op::subtract, {right, left}), part});
-  builder.output(builder.add(Op::add, {left, step}));
-  return builder;
-}
-
 }  // namespace
 
 TEST_CASE("threads that take several iterations of a loop compute each element once") {
@@ -159,10 +136,6 @@ TEST_CASE("threads that take several iterations of a loop compute each element o
   for (const std::int64_t axis : {0, 1, 2}) {
     add(pieces(DType::f32, axis));
     add(pieces(DType::i64, axis));
-  }
-  for (const DType dtype : {DType::f16, DType::f32}) {
-    add(interpolated(dtype, 129));
-    add(interpolated(dtype, 256));
   }
   suite.finish();
 }

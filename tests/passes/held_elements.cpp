@@ -1,7 +1,6 @@
 // How many elements a GPU's thread takes of a kernel that does not reduce.
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include "tests/passes/plans.h"
 
@@ -100,22 +99,6 @@ TEST_CASE("rows of gathered elements are not mixed in a thread") {
     return %4
   })");
   CHECK(kernel.held == 0);
-}
-
-TEST_CASE("rows of elements that are gathered at the same places share the places") {
-  for (const char* const columns : {"4999", "4096"}) {
-    const KernelPlan kernel = only_kernel(fmt::format(R"(
-  func @f(%0: f32[5001,16384], %1: f32[{0}], %2: i64[{0}]) -> f32[16384,{0}] {{
-    %3 = reshape %2 : i64[{0},1]
-    %4 = gather %0, %3 axes=[0] : f32[{0},16384]
-    %5 = transpose %4 axes=[1,0] : f32[16384,{0}]
-    %6 = multiply %5, %1 : f32[16384,{0}]
-    return %6
-  }})",
-                                                      columns));
-    CHECK(kernel.held == 4);
-    CHECK(kernel.held_loop == 0);
-  }
 }
 
 TEST_CASE("loads that are mostly not aligned are of single elements") {
