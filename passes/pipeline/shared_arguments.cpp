@@ -56,29 +56,40 @@ SharedArguments::SharedArguments(std::span<const Occurrence> group, NumberSymbol
     : group_(group), symbols_(symbols), wide_(wide) {
   for (std::size_t i = 0; i < group[0].numbers.size(); ++i) {
     ir::Row& row = rows_.emplace_back();
-    for (const Occurrence& one : group) row.push_back(one.numbers[i].value);
+    const bool constant = std::ranges::all_of(
+        group, [&](const Occurrence& one) { return one.numbers[i].value.is_constant(); });
+    for (const Occurrence& one : group) {
+      if (constant) row.push_back(one.numbers[i].value.constant());
+    }
   }
   for (std::size_t i = 0; i < rows_.size(); ++i) dims_.push_back(expression(i));
 }
 
+bool SharedArguments::are_equal(std::size_t number, std::size_t other) const {
+  return std::ranges::all_of(group_, [&](const Occurrence& one) {
+    return one.numbers[number].value == one.numbers[other].value;
+  });
+}
+
 Dim SharedArguments::expression(std::size_t number) {
   const ir::Row& row = rows_[number];
-  if (ir::same_in_all(row)) return row.front();
+  if (!row.empty() && ir::same_in_all(row)) return row.front();
   const PlanNumber& first = group_[0].numbers[number];
   for (const Base& base : bases_) {
     const Dim dim = dims_[base.number];
-    if (rows_[base.number] == row && dim.divisible_by(first.multiple)) return dim;
+    if (are_equal(base.number, number) && dim.divisible_by(first.multiple)) return dim;
   }
   // The product of extents must not have larger terms than its value.
-  for (std::size_t i = 0; i < bases_.size() && !first.extent; ++i) {
+  for (std::size_t i = 0; i < bases_.size() && !first.extent && !row.empty(); ++i) {
     const Base& base = bases_[i];
+    if (rows_[base.number].empty()) continue;
     const auto line = ir::line_through(row, rows_[base.number]);
     if (!line || !is_small(*line, rows_[base.number])) continue;
     const Dim dim = Dim(line->factor) * dims_[base.number] + Dim(line->rest);
     if (dim.divisible_by(first.multiple)) return dim;
   }
   // Symbols are not negative.
-  const std::int64_t start = std::min<std::int64_t>(std::ranges::min(row), 0);
+  const std::int64_t start = row.empty() ? 0 : std::min<std::int64_t>(std::ranges::min(row), 0);
   bases_.push_back({number, start, first.multiple});
   return Dim(start) + Dim(first.multiple) * Dim::symbol(symbols_.at(bases_.size() - 1));
 }
@@ -116,7 +127,7 @@ KernelPlan SharedArguments::plan(const KernelPlan& first, IndexSpace& space) con
   std::size_t visit = 0;
   KernelPlan plan = *with_numbers(first, space, [&](const PlanNumber& number) {
     const std::size_t i = visit++;
-    return i < wanted.size() ? wanted[i].value_or(number.value) : Dim(number.value);
+    return i < wanted.size() ? wanted[i].value_or(number.value) : number.value;
   });
   for (std::size_t i = 0; i < group_[0].scalars.size(); ++i) {
     const KernelScalar& scalar = group_[0].scalars[i];
@@ -124,6 +135,17 @@ KernelPlan SharedArguments::plan(const KernelPlan& first, IndexSpace& space) con
     pass_constant(plan, static_cast<int>(scalar.id & ~constant_mark));
   }
   return plan;
+}
+
+/// What a kernel passes for a symbol of the shared plan: a number, or a symbol of its own in place
+/// of that of the group's first kernel.
+Dim SharedArguments::size_argument(const Occurrence& one, ir::SymbolId symbol) const {
+  if (const auto number = symbols_.number_of(symbol)) {
+    const Base& base = bases_[*number];
+    return (one.numbers[base.number].value - Dim(base.start)).divided_by(base.multiple);
+  }
+  const auto found = std::ranges::find(group_[0].symbols, symbol);
+  return Dim::symbol(one.symbols[static_cast<std::size_t>(found - group_[0].symbols.begin())]);
 }
 
 void SharedArguments::pass(const Occurrence& one, const KernelPlan& shared) const {
@@ -134,11 +156,7 @@ void SharedArguments::pass(const Occurrence& one, const KernelPlan& shared) cons
   for (const ir::SymbolId symbol : kernel_symbols(shared)) {
     Parameter& parameter = parameters.emplace_back();
     parameter.kind = Parameter::Kind::size;
-    parameter.value = Dim::symbol(symbol);
-    if (const auto number = symbols_.number_of(symbol)) {
-      const Base& base = bases_[*number];
-      parameter.value = (one.numbers[base.number].value - base.start) / base.multiple;
-    }
+    parameter.value = size_argument(one, symbol);
   }
   for (const std::uint32_t id : kernel_scalars(shared)) {
     const KernelScalar& scalar = one.scalars[position_of(id)];

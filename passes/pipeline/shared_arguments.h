@@ -43,13 +43,14 @@ struct KernelScalar {
 };
 std::vector<KernelScalar> scalars_of(const KernelPlan& plan);
 
-/// A kernel that may be shared, and the numbers and scalars that it would take as arguments if its
-/// text had none. Kernels of equal texts have these in the same order.
+/// A kernel that may be shared, and what it would take as arguments if its text had no numbers.
+/// Kernels of equal texts have these in the same order.
 struct Occurrence {
   std::uint32_t kernel = 0;
   KernelStep* step = nullptr;
   std::vector<PlanNumber> numbers;
-  std::vector<std::size_t> visits;  ///< the position of each number in the order of with_numbers
+  std::vector<std::size_t> visits;    ///< the position of each number in the order of with_numbers
+  std::vector<ir::SymbolId> symbols;  ///< of the program, in what is none of these numbers
   std::vector<KernelScalar> scalars;
 };
 
@@ -74,14 +75,16 @@ class SharedArguments {
   };
 
   Dim expression(std::size_t number);
+  bool are_equal(std::size_t number, std::size_t other) const;
   bool is_small(const ir::Line& line, const ir::Row& base) const;
   bool is_same(std::size_t scalar) const;
   std::size_t position_of(std::uint32_t scalar) const;
+  Dim size_argument(const Occurrence& one, ir::SymbolId symbol) const;
 
   std::span<const Occurrence> group_;
   NumberSymbols& symbols_;
   bool wide_;
-  std::vector<ir::Row> rows_;  ///< by number
+  std::vector<ir::Row> rows_;  ///< by number; empty if it is not a constant everywhere
   std::vector<Dim> dims_;      ///< by number
   std::vector<Base> bases_;
 };

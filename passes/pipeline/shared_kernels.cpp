@@ -78,13 +78,15 @@ class Sharing {
     for (const int i : constant_arguments(*plan)) pass_constant(*plan, i);
     settle(*plan);
     std::string text = text_of_(*plan);
-    Occurrence occurrence{kernel, steps_[kernel], {}, {}, scalars_of(*plan)};
+    Occurrence occurrence{kernel, steps_[kernel], {}, {}, {}, scalars_of(*plan)};
     for (const ir::SymbolId symbol : kernel_symbols(*plan)) {
       if (const auto visit = symbols_.number_of(symbol)) {
         occurrence.numbers.push_back(visited[*visit]);
         occurrence.visits.push_back(*visit);
+        text += 'n';
       } else {
-        text += symbol_name(symbol);
+        occurrence.symbols.push_back(symbol);
+        text += 's';
       }
     }
     const auto [known, is_new] = group_of_.try_emplace(std::move(text), groups_.size());
@@ -97,7 +99,8 @@ class Sharing {
     constexpr std::int64_t most = std::int64_t{1} << 30;
     return !blocks_ || plan.index_bits == 64 ||
            std::ranges::all_of(numbers, [](const PlanNumber& number) {
-             return -most < number.value && number.value < most;
+             if (!number.value.is_constant()) return true;  // as in the kernel itself
+             return -most < number.value.constant() && number.value.constant() < most;
            });
   }
 
@@ -107,8 +110,7 @@ class Sharing {
     for (const Occurrence& one : group) {
       if (known.size() >= fewest_kernels) break;
       std::vector<std::uint64_t> all;
-      for (const PlanNumber& number : one.numbers)
-        all.push_back(static_cast<std::uint64_t>(number.value));
+      for (const PlanNumber& number : one.numbers) all.push_back(number.value.hash());
       for (const KernelScalar& scalar : one.scalars) {
         all.push_back(scalar.bits.low);
         all.push_back(scalar.bits.high);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "heddle/error.h"
@@ -58,10 +57,9 @@ class Copy {
   }
 
   Dim number(const Dim& dim, bool is_extent = false, bool in_vectors = true) const {
-    if (!dim.is_constant()) return dim;
-    const std::int64_t value = dim.constant();
-    const std::int64_t multiple = in_vectors ? std::gcd(value, std::int64_t{plan_.vector}) : 1;
-    return replace_({value, is_extent, multiple});
+    std::int64_t multiple = in_vectors ? plan_.vector : 1;
+    while (!dim.divisible_by(multiple)) multiple /= 2;
+    return replace_({dim, is_extent, multiple});
   }
   /// Whether the index may differ between the elements of a vector.
   bool in_vectors(const Index& index) const {

@@ -10,9 +10,9 @@
 namespace heddle::passes {
 
 /// A number of a plan that its kernel can take as an argument: a loop's extent, a stride, an
-/// offset, a divisor, or a bound of a slice.
+/// offset, a divisor, or a bound of a slice. A constant, or an expression of the program's symbols.
 struct PlanNumber {
-  std::int64_t value = 0;
+  Dim value = 0;
   bool extent = false;  ///< of a loop
   /// The largest power of two, up to the plan's vector width, that divides the value, where vectors
   /// may depend on it: an argument must be a multiple of it, too.
@@ -23,8 +23,7 @@ struct PlanNumber {
 /// Numbers are visited in a fixed order. Not visited, since they choose the plan's form:
 /// - coefficients and steps of 1 and -1, and extents of 0 and 1;
 /// - extents of loops that are split, or whose elements threads keep in registers;
-/// - extents of loops within an item, and everything about arrays in an item's memory;
-/// - dims with symbols.
+/// - extents of loops within an item, and everything about arrays in an item's memory.
 /// `space` must be empty and outlive the plan. nullopt for a sort kernel.
 std::optional<KernelPlan> with_numbers(const KernelPlan& plan, IndexSpace& space,
                                        const std::function<Dim(const PlanNumber&)>& replace);

@@ -117,8 +117,8 @@ def test_shared_constants_of_narrow_types_change_no_bit(dtype):
     assert hd.asnumpy(own).tobytes() == hd.asnumpy(shared).tobytes()
 
 
-def kernel_names(function, *specs):
-    report = hd.jit(function).lower(*specs).explain()
+def kernel_names(function, *specs, **options):
+    report = hd.jit(function, **options).lower(*specs).explain()
     kernels = report.split("\nkernels\n")[1].split("\nsteps\n")[0]
     return {line.split(":")[0].strip() for line in kernels.splitlines() if line.startswith("  hd_")}
 
@@ -129,6 +129,23 @@ def test_unrolled_loops_have_few_kernels(loop):
     names = kernel_names(loop, x, x)
     # On a GPU, kernels also differ in how their slices are aligned to vectors.
     assert 0 < len(names) <= (24 if ON_CPU else 40), sorted(names)
+
+
+SYMBOLIC = [loop for loop in LOOPS if loop not in (turned, strided)]
+
+
+@pytest.mark.parametrize("loop", SYMBOLIC, ids=lambda loop: loop.__name__)
+def test_loops_over_symbolic_extents_share_kernels(loop):
+    dynamic = [("n", "m"), ("n", "m")]
+    x, y = operands("float64")
+    symbolic, constant = hd.jit(loop, strict=True, dynamic=dynamic), hd.jit(loop, strict=True)
+    for rows, columns in ((N, N), (N + 7, N + 24)):
+        wider = [np.pad(value, ((0, rows - N), (0, columns - N)), "reflect") for value in (x, y)]
+        results = [hd.asnumpy(function(*map(hd.array, wider))) for function in (constant, symbolic)]
+        assert results[0].tobytes() == results[1].tobytes()
+        np.testing.assert_allclose(results[1], loop(*wider), rtol=1e-10, atol=1e-10)
+    names = kernel_names(loop, hd.array(x), hd.array(y), strict=True, dynamic=dynamic)
+    assert 0 < len(names) <= (10 if ON_CPU else 40), sorted(names)
 
 
 def test_thousands_of_operations_of_five_bodies_have_few_kernels():
