@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 
 #include "ir/calls/control.h"
 #include "ir/calls/user_map.h"
@@ -11,9 +10,9 @@
 #include "passes/groups/index_maps.h"
 #include "passes/groups/per_element.h"
 #include "passes/lower/element_loops.h"
+#include "passes/lower/loop_reduction.h"
 #include "passes/lower/places.h"
 #include "passes/lower/unrolled_reduction.h"
-#include "passes/plan/narrow_integers.h"
 
 namespace heddle::passes {
 
@@ -73,10 +72,7 @@ class Lowering {
   int emit(const Place& place);
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
-  int emit_reduction(const Place& place);  ///< or a scan
   int emit_unrolled(const Place& place);
-  int emit_bound(int index, Dim axis);
-  int emit_cast(int value, DType dtype, ValueId node);
   int emit_user_map(const Place& place);  ///< or a user.write
   int emit_array(int operand, ValueId value);
   int emit_element_loop(const Place& place);
@@ -179,7 +175,8 @@ int Lowering::emit(const Place& place) {
   if (places_.is_load(node)) return emit_load(place);
   if (op == ir::Op::concatenate || op == ir::Op::slice_update) return emit_choice(place);
   if (places_.is_unrolled(node)) return emit_unrolled(place);
-  if (ir::is_reduction(op) || ir::is_scan(op)) return emit_reduction(place);
+  if (ir::is_reduction(op) || ir::is_scan(op))
+    return add_loop_reduction(plan_, graph_, node, values_of(place));
   if (is_user_function(graph_, node)) return emit_user_map(place);
   if (op == ir::Op::call) return emit_element_loop(place);
   Instruction instruction = Instruction::of(Instruction::Kind::apply, graph_.dtype(node));
@@ -232,64 +229,12 @@ int Lowering::emit_choice(const Place& place) {
   return result;
 }
 
-int Lowering::emit_reduction(const Place& place) {
-  const ValueId operand = graph_.operands(place.node)[0];
-  const std::span<const std::int64_t> axes = graph_.attributes(place.node).axes;
-  Reduction reduction;
-  reduction.op = graph_.op(place.node);
-  reduction.scan = ir::is_scan(reduction.op);
-  reduction.dtype = graph_.dtype(operand);
-  reduction.source = place.node;
-  reduction.along_columns = ir::reduces_columns(graph_.shape(operand), axes);
-  const std::vector<int> values = values_of(place);
-  reduction.value = values[0];
-  Dim length = 1;
-  for (const std::int64_t axis : axes)
-    length = length * graph_.shape(operand)[static_cast<std::size_t>(axis)];
-  if (reduction.op == ir::Op::sum && sums_in_32_bits(plan_, values[0], length)) {
-    reduction.dtype = DType::i32;
-    reduction.value = emit_cast(values[0], DType::i32, operand);
-  }
-  if (is_segmented(graph_, place.node)) {
-    const Dim axis = graph_.shape(operand)[static_cast<std::size_t>(axes[0])];
-    reduction.first = emit_bound(values[1], axis);
-    reduction.last = emit_bound(values[2], axis);
-    reduction.along_columns = true;
-  } else if (values.size() > 1) {
-    reduction.begins = values[1];
-  }
-  const auto kind = reduction.scan ? Instruction::Kind::scanned : Instruction::Kind::reduced;
-  const bool narrow = reduction.dtype != graph_.dtype(operand);
-  Instruction reduced = Instruction::of(kind, narrow ? reduction.dtype : graph_.dtype(place.node));
-  reduced.reduction = static_cast<int>(plan_.reductions.size());
-  plan_.reductions.push_back(reduction);
-  const int result = push(std::move(reduced), place.node);
-  return narrow ? emit_cast(result, graph_.dtype(place.node), place.node) : result;
-}
-
-// An integer that was converted before is converted from what it was.
-int Lowering::emit_cast(int value, DType dtype, ValueId node) {
-  const Instruction& given = plan_.body[static_cast<std::size_t>(value)];
-  Instruction cast = Instruction::of(Instruction::Kind::cast, dtype);
-  cast.arguments = {value};
-  if (given.kind == Instruction::Kind::cast) cast.arguments = given.arguments;
-  return push(std::move(cast), node);
-}
-
 int Lowering::emit_unrolled(const Place& place) {
   const ValueId operand = graph_.operands(place.node)[0];
   const UnrolledReduction reduction{
       graph_.op(place.node), graph_.dtype(operand),
       ir::reduces_columns(graph_.shape(operand), graph_.attributes(place.node).axes), place.node};
   return add_reduction(plan_, reduction, values_of(place));
-}
-
-// The begin or end of a segment: a position on the axis, or behind its last element.
-int Lowering::emit_bound(int index, Dim axis) {
-  Instruction bound = Instruction::of(Instruction::Kind::bound, DType::i64);
-  bound.arguments = {index};
-  bound.end = axis;
-  return push(std::move(bound), {});
 }
 
 int Lowering::emit_user_map(const Place& place) {
