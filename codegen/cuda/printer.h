@@ -11,6 +11,7 @@ namespace heddle::codegen {
 
 /// Prints one plan as CUDA C++. elements.cpp prints the mappings elements and tiles; rows.cpp,
 /// columns.cpp, scan.cpp, items.cpp and sort.cpp each print the kind of kernel in their name.
+/// lanes.cpp has the loads and stores of vectors, states.cpp the states of reductions.
 class CudaPrinter {
  public:
   explicit CudaPrinter(const passes::KernelPlan& plan);
