@@ -9,6 +9,7 @@
 
 #include "heddle/error.h"
 
+#include "codegen/blocks/combine_tree.h"
 #include "frontend/array/access.h"
 #include "frontend/array/strided_elements.h"
 #include "frontend/evaluate/evaluate.h"
@@ -242,21 +243,33 @@ std::optional<runtime::DeviceArray> new_array(ir::Type type, const SourceLocatio
   }
 }
 
-/// The number to which a row is reduced, in the order that kernels have; null if it is long.
-NodeRef reduced(ir::Op op, DType dtype, const std::byte* values, std::int64_t count) {
-  namespace reduce = heddle_scalar::reduce;
+const heddle_blocks::ReductionLoops* reduction_loops(ir::Op op, DType dtype) {
   const runtime::Device device = runtime::current_device();
-  const heddle_blocks::ReductionLoops* const loops =
-      runtime::backend_of(device).compiler().reduction_loops(op, dtype, runtime::target_of(device));
-  // Longer rows are reduced in blocks.
-  if (loops == nullptr || count > reduce::block_length(loops->state_bytes)) return {};
-  const int lanes = reduce::lanes_of(count, loops->state_bytes);
-  std::byte* const states = kept().room(0, lanes, static_cast<std::size_t>(loops->state_bytes));
-  loops->identity(states, lanes);
-  loops->lanes(states, lanes, values, 0, count);
-  loops->halve(states, lanes);
+  return runtime::backend_of(device).compiler().reduction_loops(op, dtype,
+                                                                runtime::target_of(device));
+}
+
+/// The number to which a row of `count` elements is reduced, in the order that kernels have.
+/// values(at, n) has the n elements from number `at` on.
+template <class Values>
+NodeRef reduced(const heddle_blocks::ReductionLoops& loops, DType dtype, std::int64_t count,
+                const Values& values) {
+  namespace reduce = heddle_scalar::reduce;
+  const int lanes = reduce::lanes_of(count, loops.state_bytes);
+  const std::int64_t length = reduce::block_length(loops.state_bytes);
+  const auto state_bytes = static_cast<std::size_t>(loops.state_bytes);
+  std::byte* const states = kept().room(0, lanes + codegen::CombineTree::levels, state_bytes);
+  codegen::CombineTree blocks(loops, 1, states + static_cast<std::size_t>(lanes) * state_bytes);
+  for (std::int64_t at = 0; at < count; at += length) {
+    const std::int64_t n = std::min(length, count - at);
+    loops.identity(states, lanes);
+    loops.lanes(states, lanes, values(at, n), 0, n);
+    loops.halve(states, lanes);
+    std::memcpy(blocks.leaf(), states, state_bytes);
+    blocks.add_leaf(1);
+  }
   ir::ElementBits bits;
-  loops->finish(bits.bytes(), states, 1);
+  loops.finish(bits.bytes(), blocks.totals(1), 1);
   return record_number(dtype, bits);
 }
 
@@ -365,12 +378,17 @@ NodeRef dot_at_once(const NodeRef& left, const NodeRef& right, const SourceLocat
   if (!has_few_elements(*left) || !computes_at_once(where)) return {};
   const NodeRef a = at_hand(left, where), b = a ? at_hand(right, where) : NodeRef();
   const heddle_blocks::MapLoop product = loop_of(ir::Op::multiply, dtype);
-  if (!b || product == nullptr) return {};
-  const std::int64_t count = a->shape[0].constant();
-  std::byte* const products = kept().room(most_operands, count);
-  const void* const from[] = {elements_on_host(*a), elements_on_host(*b)};
-  product(products, from, count);
-  return reduced(ir::Op::sum, dtype, products, count);
+  const heddle_blocks::ReductionLoops* const loops = reduction_loops(ir::Op::sum, dtype);
+  if (!b || product == nullptr || loops == nullptr) return {};
+  const std::byte* const first = elements_on_host(*a);
+  const std::byte* const second = elements_on_host(*b);
+  return reduced(*loops, dtype, a->shape[0].constant(), [&](std::int64_t at, std::int64_t n) {
+    const std::size_t before = static_cast<std::size_t>(at) * size_of(dtype);
+    const void* const from[] = {first + before, second + before};
+    std::byte* const products = kept().room(most_operands, n);
+    product(products, from, n);
+    return products;
+  });
 }
 
 NodeRef reduce_at_once(ir::Op op, const NodeRef& node, const SourceLocation& where) {
@@ -379,9 +397,13 @@ NodeRef reduce_at_once(ir::Op op, const NodeRef& node, const SourceLocation& whe
       !has_few_elements(*node) || !computes_at_once(where))
     return {};
   const NodeRef values = at_hand(node, where);
-  if (!values) return {};
-  return reduced(op, node->dtype, elements_on_host(*values),
-                 ir::element_count(values->shape).constant());
+  const heddle_blocks::ReductionLoops* const loops = reduction_loops(op, node->dtype);
+  if (!values || loops == nullptr) return {};
+  const std::byte* const elements = elements_on_host(*values);
+  return reduced(*loops, node->dtype, ir::element_count(values->shape).constant(),
+                 [&](std::int64_t at, std::int64_t) {
+                   return elements + static_cast<std::size_t>(at) * size_of(node->dtype);
+                 });
 }
 
 }  // namespace heddle::frontend

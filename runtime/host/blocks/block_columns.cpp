@@ -1,15 +1,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codegen/blocks/combine_tree.h"
 #include "ir/types/scalar.h"
 #include "runtime/host/blocks/block_run.h"
-#include "runtime/host/blocks/combine_tree.h"
 
 namespace heddle::runtime::host {
 
 namespace {
 
 namespace reduce = heddle_scalar::reduce;
+using codegen::CombineTree;
 using heddle_blocks::ReductionLoops;
 
 /// Runs the column blocks of a kernel. The columns of a block are taken in stretches of at most

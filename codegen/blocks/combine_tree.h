@@ -5,7 +5,7 @@
 
 #include "codegen/blocks/loop_types.h"
 
-namespace heddle::runtime::host {
+namespace heddle::codegen {
 
 /// A combination tree over a sequence of states, for `width` rows side by side: the order of
 /// heddle_scalar::reduce::Tree (ir/scalar/reduce_tree.h), for states of any reduction.
@@ -48,4 +48,4 @@ class CombineTree {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace heddle::runtime::host
+}  // namespace heddle::codegen
