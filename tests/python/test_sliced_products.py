@@ -33,6 +33,18 @@ def test_rows_and_columns(dtype):
         check(lambda a, c: a[rows, 4] @ c[rows], a, c)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("depth, columns", [(1, 8), (7, 9), (8, 7), (17, 33), (130, 2300), (700, 700), (1100, 1000)])
+def test_vectors_by_rows_of_integers_are_exact(dtype, depth, columns):
+    rng = np.random.default_rng(depth)
+    whole = rng.integers(-9, 9, (depth + 3, columns + 5)).astype(dtype)
+    for a, v in ((hd.asarray(whole), whole), (hd.asarray(whole.T).T, whole)):
+        products = lambda m: (m[3:, 2] @ m[3:, 4:columns + 4], m[2, 4:columns + 4] @ m[3:, 4:columns + 4].T,
+                              m[3:, 4:columns + 4].T @ m[:depth, 1])
+        for found, expected in zip(products(a), products(v)):
+            np.testing.assert_array_equal(hd.asnumpy(found), expected)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_stacks(dtype):
     rng = np.random.default_rng(1)

@@ -1,6 +1,7 @@
 #include "runtime/host/libraries/blas.h"
 
 #include "runtime/host/libraries/openblas.h"
+#include "runtime/host/libraries/vector_product.h"
 
 namespace heddle::runtime::host {
 
@@ -25,7 +26,7 @@ class HostBlas final : public Blas {
   std::size_t workspace_bytes(int) const override { return 0; }
   void gemm(const Gemm& product, const void* a, const void* b, void* out, void*,
             const Stream&) const override {
-    openblas::gemm(product, a, b, out);
+    if (!multiply_vector_by_rows(product, a, b, out)) openblas::gemm(product, a, b, out);
   }
   const std::string& epilogues_unavailable_reason() const override {
     static const std::string& reason =
