@@ -7,6 +7,8 @@ namespace heddle::runtime::host {
 namespace {
 
 constexpr double a_step = 15, a_block = 60;  ///< nanoseconds: of an operation, of a list
+/// Where lanes cross loops: of a load or store, for a lane and for a run of lanes.
+constexpr double a_copied_lane = 0.2, a_run = 10;
 
 struct Cost {
   double block = 0;  ///< nanoseconds for a block of any size
@@ -75,8 +77,9 @@ double BlockKernel::nanoseconds(const std::int64_t* scalars, std::int64_t units)
       const bool in_rows =
           outer.size() > 1 && size(outer.back().extent) >= static_cast<double>(short_loop);
       const double run = in_rows ? std::min(size(outer.back().extent), most) : most;
-      const double crossing = in_rows ? 0 : crossing_nanoseconds;
-      return fixed_cost + cost_of(all).of(count, count / run + 1) + count * crossing;
+      const double extent = outer.empty() ? most : std::max(size(outer.back().extent), 1.0);
+      const double copy = outer.size() < 2 || in_rows ? 0 : a_copied_lane + a_run / extent;
+      return fixed_cost + cost_of(all).of(count, count / run + 1) + count * copy * crossings;
     }
   }
 }

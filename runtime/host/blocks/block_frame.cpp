@@ -82,10 +82,10 @@ BlockFrame::BlockFrame(const BlockKernel& kernel, void* const* buffers, const st
   values_.resize(std::max(values_.size(), kernel.operations.size()));
   states_.resize(std::max(states_.size(), kernel.reductions.size()));
   memory_.slots.at_least(kernel.slot_bytes * static_cast<std::size_t>(kernel.slot_count));
-  // Each loop and atom of a block of lanes needs at most one block of indices, each address
-  // another.
-  const std::size_t blocks = loops_.size() + 2 * kernel.atoms.size() +
-                             2 * kernel.operations.size() + kernel.stores.size() + 4;
+  // A loop of a block of lanes needs at most one block of indices, an address three, an atom four
+  // (those of its numerator, and its own), an operation those of its address and its operand's.
+  const std::size_t blocks = loops_.size() + 5 * kernel.atoms.size() +
+                             4 * kernel.operations.size() + 3 * kernel.stores.size() + 4;
   memory_.indices.at_least(blocks * static_cast<std::size_t>(kernel.lanes) * sizeof(std::int64_t));
   stamp_ = memory_.stamp;
   most_lanes_ = kernel.lanes;
@@ -222,7 +222,7 @@ std::byte* BlockFrame::compute(const Step& step, std::byte* to) {
       const LaneIndex at = index(one.address);
       std::int64_t* const values =
           one.loop == nullptr ? reinterpret_cast<std::int64_t*>(to) : index_block();
-      for (std::int64_t k = 0; k < n_; ++k) values[k] = at.at(k);
+      write_indices(values, at, n_);
       const void* const sources[] = {values};
       if (one.loop != nullptr) one.loop(to, sources, n_);
       return to;

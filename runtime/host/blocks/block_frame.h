@@ -62,6 +62,8 @@ class BlockFrame {
   LaneIndex index(const IndexCode& code);
   LaneIndex flat_index(const IndexCode& code, bool& known) const;
   LaneIndex atom(int number);
+  LaneIndex with_values(LaneIndex sum, const IndexCode& code);
+  LaneIndex without_runs(const LaneIndex& index);
   LaneIndex divided(const AtomCode& code);
   LaneIndex computed(int operation);
   std::byte* compute(const Step& step, std::byte* to);
@@ -88,6 +90,8 @@ class BlockFrame {
   int flat_first_ = -1, flat_count_ = 0;
   const std::vector<LoopCode>* flat_loops_ = nullptr;
   std::int64_t flat_begin_ = 0;
+  LaneRuns runs_;
+  std::int64_t run_count_ = 0;  ///< in the block
 };
 
 template <class Visit>

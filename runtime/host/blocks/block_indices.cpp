@@ -2,6 +2,7 @@
 #include <array>
 
 #include "runtime/host/blocks/block_frame.h"
+#include "runtime/host/blocks/lane_copies.h"
 
 namespace heddle::runtime::host {
 
@@ -27,35 +28,37 @@ void BlockFrame::set_flat(int first, const std::vector<LoopCode>& loops, std::in
   flat_loops_ = &loops;
   flat_begin_ = flat;
   set_loops(first, loops, flat);
-  // Counts in C order.
-  std::array<std::int64_t, 64> at{};
   const std::size_t count = loops.size();
-  std::array<std::int64_t*, 64> blocks{};
+  std::array<std::int64_t, 64> at{};
+  std::array<std::int64_t*, 64> bases{};
   for (std::size_t i = 0; i < count; ++i) {
     at[i] = loops_[static_cast<std::size_t>(first) + i].base;
-    blocks[i] = index_block();
+    bases[i] = index_block();
   }
-  const std::int64_t last = size(loops.back().extent);
-  for (std::int64_t k = 0; k < n;) {
-    const std::int64_t run = std::min(last - at[count - 1], n - k);
-    for (std::size_t i = 0; i + 1 < count; ++i) std::fill_n(blocks[i] + k, run, at[i]);
-    for (std::int64_t j = 0; j < run; ++j) blocks[count - 1][k + j] = at[count - 1] + j;
-    k += run;
-    at[count - 1] += run;
-    for (std::size_t i = count; i-- > 1 && at[i] == size(loops[i].extent);) {
+  runs_ = {size(loops.back().extent), at[count - 1]};
+  run_count_ = (runs_.first + n - 1) / runs_.length + 1;
+  for (std::int64_t run = 0; run < run_count_; ++run) {
+    for (std::size_t i = 0; i + 1 < count; ++i) bases[i][run] = at[i];
+    bases[count - 1][run] = 0;
+    ++at[count - 2];
+    for (std::size_t i = count - 1; i-- > 1 && at[i] == size(loops[i].extent);) {
       at[i] = 0;
       ++at[i - 1];
     }
   }
-  for (std::size_t i = 0; i < count; ++i)
-    loops_[static_cast<std::size_t>(first) + i] = {0, 0, blocks[i]};
+  for (std::size_t i = 0; i < count; ++i) {
+    LaneIndex& loop = loops_[static_cast<std::size_t>(first) + i];
+    loop = {0, i + 1 == count ? 1 : 0, nullptr, &runs_, bases[i]};
+  }
   loop_blocks_ = index_blocks_;
 }
 
 /// An index that counts on across the loops' ends needs no values.
 LaneIndex BlockFrame::flat_index(const IndexCode& code, bool& known) const {
   known = false;
-  std::array<std::int64_t, 64> coefficients{};
+  const auto count = static_cast<std::size_t>(flat_count_);
+  std::array<std::int64_t, 64> coefficients;  // of which the first `count` are used
+  std::fill_n(coefficients.begin(), count, 0);
   std::int64_t base = size(code.offset);
   for (const IndexCode::Term& term : code.terms) {
     const AtomCode& atom = kernel_.atoms[static_cast<std::size_t>(term.atom)];
@@ -67,7 +70,6 @@ LaneIndex BlockFrame::flat_index(const IndexCode& code, bool& known) const {
       coefficients[static_cast<std::size_t>(loop)] = size(term.coefficient);
     }
   }
-  const auto count = static_cast<std::size_t>(flat_count_);
   for (std::size_t i = count - 1; i-- > 0;) {
     if (coefficients[i] != coefficients[i + 1] * size((*flat_loops_)[i + 1].extent)) return {};
   }
@@ -84,12 +86,33 @@ LaneIndex BlockFrame::index(const IndexCode& code) {
     if (known) return flat;
   }
   LaneIndex sum{size(code.offset)};
+  std::int64_t* bases = nullptr;
+  bool has_values = false;
+  for (const IndexCode::Term& term : code.terms) {
+    const LaneIndex one = atom(term.atom);
+    const std::int64_t coefficient = size(term.coefficient);
+    has_values |= one.values != nullptr;
+    sum.base += coefficient * one.base;
+    sum.stride += coefficient * one.stride;
+    if (one.runs == nullptr) continue;
+    const bool is_first = bases == nullptr;
+    if (is_first) bases = index_block();
+    for (std::int64_t run = 0; run < run_count_; ++run)
+      bases[run] = (is_first ? 0 : bases[run]) + coefficient * one.bases[run];
+  }
+  if (bases != nullptr) {
+    for (std::int64_t run = 0; run < run_count_; ++run) bases[run] += sum.base;
+    sum = {0, sum.stride, nullptr, &runs_, bases};
+  }
+  return has_values ? with_values(without_runs(sum), code) : sum;
+}
+
+/// Adds the terms that differ from lane to lane without order.
+LaneIndex BlockFrame::with_values(LaneIndex sum, const IndexCode& code) {
   std::int64_t* values = nullptr;
   for (const IndexCode::Term& term : code.terms) {
     const LaneIndex one = atom(term.atom);
     const std::int64_t coefficient = size(term.coefficient);
-    sum.base += coefficient * one.base;
-    sum.stride += coefficient * one.stride;
     if (one.values == nullptr) continue;
     if (coefficient == 1 && sum.values == nullptr) {
       sum.values = one.values;
@@ -104,12 +127,20 @@ LaneIndex BlockFrame::index(const IndexCode& code) {
   return sum;
 }
 
+/// The same index with a value for each lane instead of runs.
+LaneIndex BlockFrame::without_runs(const LaneIndex& index) {
+  if (index.runs == nullptr) return index;
+  std::int64_t* const values = index_block();
+  write_indices(values, index, n_);
+  return {0, 0, values};
+}
+
 LaneIndex BlockFrame::atom(int number) {
   const AtomCode& code = kernel_.atoms[static_cast<std::size_t>(number)];
   if (code.kind == passes::Atom::Kind::loop) {
     const LaneIndex& loop = loops_[static_cast<std::size_t>(code.loop)];
     // A single value of lanes that cross loops.
-    if (n_ == 1 && loop.values != nullptr) return {loop.values[0]};
+    if (n_ == 1 && loop.runs != nullptr) return {loop.at(0)};
     return loop;
   }
   const auto at = static_cast<std::size_t>(number);
@@ -130,7 +161,7 @@ LaneIndex BlockFrame::computed(int operation) {
 }
 
 LaneIndex BlockFrame::divided(const AtomCode& code) {
-  const LaneIndex numerator = index(code.numerator);
+  const LaneIndex numerator = without_runs(index(code.numerator));
   const bool is_quotient = code.kind == passes::Atom::Kind::quotient;
   // Expressions computed alongside a guarded load may divide by an extent of 0.
   const std::int64_t divisor = std::max<std::int64_t>(size(code.divisor), 1);

@@ -35,15 +35,11 @@ double lane_nanoseconds(const Instruction& one) {
   return 2 * width;
 }
 
-/// What a load or store costs for a lane of a block that crosses loops, if its index does not go
-/// through all of them: it is computed for each lane.
-double crossing_nanoseconds(const KernelPlan& plan, const passes::Index& address) {
-  const auto loops = static_cast<std::size_t>(
-      std::ranges::count_if(address.terms, [&](const passes::IndexTerm& term) {
-        return plan.space->atom(term.atom).kind == passes::Atom::Kind::loop;
-      }));
-  if (loops == 0 || loops == plan.outer.size()) return 0;
-  return 0.7 + 0.8 * static_cast<double>(address.terms.size());
+/// Whether a load or store depends on loops.
+bool crosses_loops(const KernelPlan& plan, const passes::Index& address) {
+  return std::ranges::any_of(address.terms, [&](const passes::IndexTerm& term) {
+    return plan.space->atom(term.atom).kind == passes::Atom::Kind::loop;
+  });
 }
 
 std::string refusal_of(const KernelPlan& plan, const Instruction& one) {
@@ -300,12 +296,10 @@ class Numbering {
   }
 
   void add_crossings() {
-    for (const Instruction& one : plan_.body) {
-      if (one.kind == Kind::load)
-        kernel_.crossing_nanoseconds += crossing_nanoseconds(plan_, one.address);
-    }
+    for (const Instruction& one : plan_.body)
+      kernel_.crossings += one.kind == Kind::load && crosses_loops(plan_, one.address) ? 1 : 0;
     for (const passes::Store& store : plan_.stores)
-      kernel_.crossing_nanoseconds += crossing_nanoseconds(plan_, store.address);
+      kernel_.crossings += crosses_loops(plan_, store.address) ? 1 : 0;
   }
 
   void find_alone() {

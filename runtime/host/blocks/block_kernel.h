@@ -14,9 +14,9 @@
 
 namespace heddle::runtime::host {
 
-/// Loops whose last extent is less than this take lanes across its end. Then indices and guards
-/// differ from lane to lane; else a block is short.
-constexpr std::int64_t short_loop = 48;
+/// Loops whose last extent is less than this take lanes across its end. Then loads are copied run
+/// by run; else a block is short.
+constexpr std::int64_t short_loop = 256;
 
 /// An instruction of a plan. Its op is a ready-made loop. Its extents are indices into the kernel's
 /// sizes.
@@ -130,8 +130,7 @@ struct BlockKernel {
   int segment = -1;             ///< a reduction with segments, or -1
   bool combines_parts = false;  ///< the reductions' states come from partials
   bool leaves_parts = false;    ///< the first of two kernels of a scan: stores totals of parts
-  /// Of a lane, where lanes cross loops: for loads and stores whose indices are then computed.
-  double crossing_nanoseconds = 0;
+  int crossings = 0;            ///< loads and stores that are copied where lanes cross loops
 };
 
 /// Fills in the lists and slots of a kernel whose operations, stores and reductions are numbered.

@@ -57,8 +57,10 @@ void fill_lanes(std::byte* to, const std::byte* from, std::size_t bytes, std::in
   });
 }
 
-void gather_lanes(std::byte* to, const std::byte* array, const LaneIndex& at, std::size_t bytes,
-                  std::int64_t n) {
+namespace {
+
+void gather_run(std::byte* to, const std::byte* array, const LaneIndex& at, std::size_t bytes,
+                std::int64_t n) {
   const auto width = static_cast<std::int64_t>(bytes);
   if (at.is_contiguous()) {
     std::memcpy(to, array + at.base * width, bytes * static_cast<std::size_t>(n));
@@ -72,8 +74,6 @@ void gather_lanes(std::byte* to, const std::byte* array, const LaneIndex& at, st
     each_lane(at, n, [&](std::int64_t k, std::int64_t index) { block[k] = elements[index]; });
   });
 }
-
-namespace {
 
 /// Copies elements from index `base` on where the guard is not 0, and zeros elsewhere. Guards of
 /// pieces are the same for long runs of lanes.
@@ -94,10 +94,8 @@ void copy_guarded_runs(std::byte* to, const std::byte* array, std::int64_t base,
   }
 }
 
-}  // namespace
-
-void gather_guarded_lanes(std::byte* to, const std::byte* array, const LaneIndex& at,
-                          const unsigned char* guard, std::size_t bytes, std::int64_t n) {
+void gather_guarded_run(std::byte* to, const std::byte* array, const LaneIndex& at,
+                        const unsigned char* guard, std::size_t bytes, std::int64_t n) {
   if (at.is_contiguous()) return copy_guarded_runs(to, array, at.base, guard, bytes, n);
   with_type(bytes, [&](auto type) {
     using T = decltype(type);
@@ -109,8 +107,8 @@ void gather_guarded_lanes(std::byte* to, const std::byte* array, const LaneIndex
   });
 }
 
-void scatter_lanes(std::byte* array, const LaneIndex& at, const std::byte* from, std::size_t bytes,
-                   std::int64_t n) {
+void scatter_run(std::byte* array, const LaneIndex& at, const std::byte* from, std::size_t bytes,
+                 std::int64_t n) {
   const auto width = static_cast<std::int64_t>(bytes);
   if (at.is_contiguous() || n == 1) {
     std::byte* const to = array + at.at(0) * width;
@@ -122,6 +120,38 @@ void scatter_lanes(std::byte* array, const LaneIndex& at, const std::byte* from,
     const auto* const block = reinterpret_cast<const T*>(from);
     auto* const elements = reinterpret_cast<T*>(array);
     each_lane(at, n, [&](std::int64_t k, std::int64_t index) { elements[index] = block[k]; });
+  });
+}
+
+}  // namespace
+
+void gather_lanes(std::byte* to, const std::byte* array, const LaneIndex& at, std::size_t bytes,
+                  std::int64_t n) {
+  const auto width = static_cast<std::int64_t>(bytes);
+  for_runs(at, n, [&](std::int64_t k, const LaneIndex& run, std::int64_t count) {
+    gather_run(to + k * width, array, run, bytes, count);
+  });
+}
+
+void gather_guarded_lanes(std::byte* to, const std::byte* array, const LaneIndex& at,
+                          const unsigned char* guard, std::size_t bytes, std::int64_t n) {
+  const auto width = static_cast<std::int64_t>(bytes);
+  for_runs(at, n, [&](std::int64_t k, const LaneIndex& run, std::int64_t count) {
+    gather_guarded_run(to + k * width, array, run, guard + k, bytes, count);
+  });
+}
+
+void scatter_lanes(std::byte* array, const LaneIndex& at, const std::byte* from, std::size_t bytes,
+                   std::int64_t n) {
+  const auto width = static_cast<std::int64_t>(bytes);
+  for_runs(at, n, [&](std::int64_t k, const LaneIndex& run, std::int64_t count) {
+    scatter_run(array, run, from + k * width, bytes, count);
+  });
+}
+
+void write_indices(std::int64_t* to, const LaneIndex& at, std::int64_t n) {
+  for_runs(at, n, [&](std::int64_t first, const LaneIndex& run, std::int64_t count) {
+    each_lane(run, count, [&](std::int64_t k, std::int64_t index) { to[first + k] = index; });
   });
 }
 
@@ -164,8 +194,10 @@ void combine_lanes(std::byte* array, const LaneIndex& at, const std::byte* from,
   }
 }
 
-void within_lanes(std::byte* to, const LaneIndex& at, std::int64_t begin, std::int64_t end,
-                  std::int64_t step, std::int64_t n) {
+namespace {
+
+void within_run(std::byte* to, const LaneIndex& at, std::int64_t begin, std::int64_t end,
+                std::int64_t step, std::int64_t n) {
   auto* const block = reinterpret_cast<unsigned char*>(to);
   if (step == 1 && at.is_contiguous()) {
     const std::int64_t first = std::clamp<std::int64_t>(begin - at.base, 0, n);
@@ -188,6 +220,15 @@ void within_lanes(std::byte* to, const LaneIndex& at, std::int64_t begin, std::i
   }
   each_lane(at, n, [&](std::int64_t k, std::int64_t index) {
     block[k] = index >= begin && index < end && (index - begin) % step == 0 ? 1 : 0;
+  });
+}
+
+}  // namespace
+
+void within_lanes(std::byte* to, const LaneIndex& at, std::int64_t begin, std::int64_t end,
+                  std::int64_t step, std::int64_t n) {
+  for_runs(at, n, [&](std::int64_t k, const LaneIndex& run, std::int64_t count) {
+    within_run(to + k, run, begin, end, step, count);
   });
 }
 

@@ -27,6 +27,9 @@ void scatter_lanes(std::byte* array, const LaneIndex& at, const std::byte* from,
 void combine_lanes(std::byte* array, const LaneIndex& at, const std::byte* from,
                    const unsigned char* guard, DType dtype, bool adds, std::int64_t n);
 
+/// to[k] = at(k)
+void write_indices(std::int64_t* to, const LaneIndex& at, std::int64_t n);
+
 // Operations on indices, as passes::Instruction defines them.
 void within_lanes(std::byte* to, const LaneIndex& at, std::int64_t begin, std::int64_t end,
                   std::int64_t step, std::int64_t n);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -7,17 +8,45 @@
 
 namespace heddle::runtime::host {
 
-/// An index for each lane of a block: base + k * stride, plus values[k] if there are values.
+/// The rows of a short last loop that the lanes of a block cross: `length` lanes each, of which the
+/// first has begun `first` lanes before the block.
+struct LaneRuns {
+  std::int64_t length = 1, first = 0;
+};
+
+/// An index for each lane of a block: base + k * stride, plus values[k] if there are values. With
+/// `runs`, bases[r] + c * stride for lane c of run r instead.
 struct LaneIndex {
   std::int64_t base = 0, stride = 0;
   const std::int64_t* values = nullptr;
+  const LaneRuns* runs = nullptr;
+  const std::int64_t* bases = nullptr;
 
   std::int64_t at(std::int64_t k) const {
+    if (runs != nullptr) {
+      const std::int64_t lane = runs->first + k;
+      return bases[lane / runs->length] + lane % runs->length * stride;
+    }
     return base + k * stride + (values != nullptr ? values[k] : 0);
   }
-  bool is_uniform() const { return stride == 0 && values == nullptr; }
-  bool is_contiguous() const { return stride == 1 && values == nullptr; }
+  bool is_uniform() const { return stride == 0 && values == nullptr && runs == nullptr; }
+  bool is_contiguous() const { return stride == 1 && values == nullptr && runs == nullptr; }
 };
+
+/// Calls visit(k, index, count) for the parts of `n` lanes that begin at lane k and have an index
+/// without runs.
+template <class Visit>
+void for_runs(const LaneIndex& at, std::int64_t n, const Visit& visit) {
+  if (at.runs == nullptr) return visit(std::int64_t{0}, at, n);
+  std::int64_t lane = at.runs->first;
+  const std::int64_t* base = at.bases;
+  for (std::int64_t k = 0; k < n; ++base) {
+    const std::int64_t count = std::min(at.runs->length - lane, n - k);
+    visit(k, LaneIndex{*base + lane * at.stride, at.stride}, count);
+    k += count;
+    lane = 0;
+  }
+}
 
 /// A passes::Index whose atoms and extents are numbered within one kernel. Extents and coefficients
 /// are indices into the kernel's sizes.
