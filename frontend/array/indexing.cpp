@@ -11,6 +11,7 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/gather.h"
+#include "frontend/array/masked.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/region.h"
 #include "frontend/array/views.h"
@@ -164,6 +165,10 @@ IndexItem index_list(const std::vector<std::int64_t>& places, SourceLocation whe
 
 Array Array::index(const std::vector<IndexItem>& items, SourceLocation where) const {
   const NodeRef node = Access::node(*this, where);
+  if (const Array* const mask = only_mask(items)) {
+    if (NodeRef selected = frontend::elements_where(node, *mask, where))
+      return Access::make(std::move(selected));
+  }
   const Region region = frontend::region_of(node, items, where);
   const NodeRef part = frontend::sliced(node, region, where);
   if (region.indexed.empty()) return Access::make(part);

@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heddle/error.h"
 
+#include "frontend/array/strided_elements.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
 #include "runtime/base/thread_pool.h"
@@ -69,37 +72,146 @@ class FlagCounter {
   std::int64_t total_ = 0;
 };
 
+/// The true elements of a mask in host memory, counted piece by piece.
+class TrueElements {
+ public:
+  TrueElements(const NodeRef& mask, const Site& site)
+      : elements_(elements_on_host(*mask)),
+        length_(ir::element_count(mask->shape).constant()),
+        firsts_(static_cast<std::size_t>((length_ + piece - 1) / piece) + 1),
+        site_(site) {
+    runtime::parallel_for(0, length_, piece, [&](std::int64_t begin, std::int64_t end) {
+      FlagCounter counter;
+      for_flags(elements_, begin, end,
+                [&](std::int64_t, std::uint64_t flags) { counter.add(flags); });
+      firsts_[static_cast<std::size_t>(begin / piece) + 1] = counter.total();
+    });
+    for (std::size_t i = 1; i < firsts_.size(); ++i) firsts_[i] += firsts_[i - 1];
+  }
+
+  std::int64_t count() const { return firsts_.back(); }
+
+  /// Calls visit(k, place) for each: `place` is that of the k-th. Throws ValueError if another
+  /// thread has written the mask since they were counted.
+  template <class Visit>
+  void visit(const Visit& visit) const {
+    runtime::parallel_for(0, length_, piece, [&](std::int64_t begin, std::int64_t end) {
+      std::int64_t k = firsts_[static_cast<std::size_t>(begin / piece)];
+      const std::int64_t stop = firsts_[static_cast<std::size_t>(begin / piece) + 1];
+      bool changed = false;
+      for_flags(elements_, begin, end, [&](std::int64_t first, std::uint64_t flags) {
+        for (; flags != 0 && k != stop; flags &= flags - 1)
+          visit(k++, first + std::countr_zero(flags) / 8);
+        changed = changed || flags != 0;
+      });
+      if (changed || k != stop)
+        throw ValueError(at("a mask was written by another thread while it was read", site_));
+    });
+  }
+
+ private:
+  const std::byte* elements_;
+  std::int64_t length_;
+  std::vector<std::int64_t> firsts_;  ///< the number of true elements before each piece
+  const Site& site_;
+};
+
+/// What a mask's element selects from an array: its extents, and its bytes.
+ir::Shape selected_by(const NodeRef& mask, const NodeRef& array) {
+  return {array->shape.begin() + static_cast<std::ptrdiff_t>(mask->shape.size()),
+          array->shape.end()};
+}
+std::size_t bytes_of(const ir::Shape& selected, DType dtype) {
+  return static_cast<std::size_t>(ir::element_count(selected).constant()) * size_of(dtype);
+}
+
+/// Calls run(T()) with a type of `bytes` bytes; run(nullptr) if there is none.
+template <class Run>
+void with_type_of_size(std::size_t bytes, const Run& run) {
+  struct Sixteen {
+    std::uint64_t parts[2];
+  };
+  switch (bytes) {
+    case 1:
+      return run(std::uint8_t());
+    case 2:
+      return run(std::uint16_t());
+    case 4:
+      return run(std::uint32_t());
+    case 8:
+      return run(std::uint64_t());
+    case 16:
+      return run(Sixteen());
+    default:
+      return run(nullptr);
+  }
+}
+
+/// Calls copy(k, place, bytes) as TrueElements::visit does, where the number of bytes is a constant
+/// for the compiler if elements have a usual size.
+template <class Copy>
+void copy_selected(const TrueElements& selected, std::size_t bytes, const Copy& copy) {
+  with_type_of_size(bytes, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_null_pointer_v<T>) {
+      selected.visit([&](std::int64_t k, std::int64_t place) { copy(k, place, bytes); });
+    } else {
+      selected.visit([&](std::int64_t k, std::int64_t place) { copy(k, place, sizeof(T)); });
+    }
+  });
+}
+
+std::byte* element_at(std::byte* elements, std::int64_t number, std::size_t bytes) {
+  return elements + static_cast<std::size_t>(number) * bytes;
+}
+const std::byte* element_at(const std::byte* elements, std::int64_t number, std::size_t bytes) {
+  return elements + static_cast<std::size_t>(number) * bytes;
+}
+
+runtime::BufferRef new_buffer(const ir::Type& type, const NodeRef& beside, const Site& site) {
+  const runtime::Stream stream = runtime::Stream::current(beside->value.buffer->device());
+  return runtime::allocate(static_cast<std::size_t>(ir::byte_count(type).constant()), stream,
+                           runtime::label_of(type), site.location);
+}
+
 }  // namespace
 
 NodeRef places_in_host_mask(const NodeRef& mask, const Site& site) {
-  const std::byte* const elements = elements_on_host(*mask);
-  const std::int64_t length = ir::element_count(mask->shape).constant();
-  std::vector<std::int64_t> firsts(static_cast<std::size_t>((length + piece - 1) / piece) + 1);
-  runtime::parallel_for(0, length, piece, [&](std::int64_t begin, std::int64_t end) {
-    FlagCounter counter;
-    for_flags(elements, begin, end, [&](std::int64_t, std::uint64_t flags) { counter.add(flags); });
-    firsts[static_cast<std::size_t>(begin / piece) + 1] = counter.total();
-  });
-  for (std::size_t i = 1; i < firsts.size(); ++i) firsts[i] += firsts[i - 1];
-  const ir::Type type{DType::i64, {ir::Dim(firsts.back())}};
-  const runtime::Stream stream = runtime::Stream::current(mask->value.buffer->device());
-  runtime::BufferRef buffer =
-      runtime::allocate(static_cast<std::size_t>(firsts.back()) * sizeof(std::int64_t), stream,
-                        runtime::label_of(type), site.location);
+  const TrueElements selected(mask, site);
+  const ir::Type type{DType::i64, {ir::Dim(selected.count())}};
+  runtime::BufferRef buffer = new_buffer(type, mask, site);
   auto* const places = static_cast<std::int64_t*>(buffer->pointer());
-  runtime::parallel_for(0, length, piece, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t* out = places + firsts[static_cast<std::size_t>(begin / piece)];
-    std::int64_t* const stop = places + firsts[static_cast<std::size_t>(begin / piece) + 1];
-    bool changed = false;
-    for_flags(elements, begin, end, [&](std::int64_t first, std::uint64_t flags) {
-      for (; flags != 0 && out != stop; flags &= flags - 1)
-        *out++ = first + std::countr_zero(flags) / 8;
-      changed = changed || flags != 0;
-    });
-    if (changed || out != stop)
-      throw ValueError(at("a mask was written by another thread while it was read", site));
-  });
+  selected.visit([&](std::int64_t k, std::int64_t place) { places[k] = place; });
   return array_node({type, std::move(buffer), 0});
+}
+
+NodeRef elements_in_host_mask(const NodeRef& array, const NodeRef& mask, const Site& site) {
+  const TrueElements selected(mask, site);
+  ir::Type type{array->dtype, selected_by(mask, array)};
+  const std::size_t bytes = bytes_of(type.shape, array->dtype);
+  type.shape.insert(type.shape.begin(), ir::Dim(selected.count()));
+  runtime::BufferRef buffer = new_buffer(type, array, site);
+  const std::byte* const from = elements_on_host(*array);
+  auto* const to = static_cast<std::byte*>(buffer->pointer());
+  copy_selected(selected, bytes, [&](std::int64_t k, std::int64_t place, std::size_t size) {
+    std::memcpy(element_at(to, k, size), element_at(from, place, size), size);
+  });
+  return array_node({std::move(type), std::move(buffer), 0});
+}
+
+bool write_in_host_mask(const NodeRef& array, const NodeRef& mask, const NodeRef& values,
+                        const Site& site) {
+  const TrueElements selected(mask, site);
+  ir::Shape shape = selected_by(mask, array);
+  const std::size_t bytes = bytes_of(shape, array->dtype);
+  shape.insert(shape.begin(), ir::Dim(selected.count()));
+  if (values->shape != shape || values->dtype != array->dtype) return false;
+  const std::byte* const from = elements_on_host(*values);
+  std::byte* const to = address_of(array->value);
+  copy_selected(selected, bytes, [&](std::int64_t k, std::int64_t place, std::size_t size) {
+    std::memcpy(element_at(to, place, size), element_at(from, k, size), size);
+  });
+  return true;
 }
 
 }  // namespace heddle::frontend

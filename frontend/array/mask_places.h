@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "frontend/graph/node.h"
 
 namespace heddle::frontend {
@@ -8,5 +10,14 @@ namespace heddle::frontend {
 /// their positions in C order, as a computed i64[count]. Throws ValueError if another thread writes
 /// the mask meanwhile.
 NodeRef places_in_host_mask(const NodeRef& mask, const Site& site);
+
+/// The elements of a computed array in host memory, whose leading axes are those of such a mask,
+/// where the mask is true.
+NodeRef elements_in_host_mask(const NodeRef& array, const NodeRef& mask, const Site& site);
+
+/// Writes `values` to the elements in `array`'s memory where the mask is true. Returns false, and
+/// writes nothing, if these are not as many as there are values.
+bool write_in_host_mask(const NodeRef& array, const NodeRef& mask, const NodeRef& values,
+                        const Site& site);
 
 }  // namespace heddle::frontend

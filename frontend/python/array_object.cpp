@@ -8,6 +8,8 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/at_once.h"
+#include "frontend/array/masked.h"
+#include "frontend/array/promote.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/placement.h"
 #include "frontend/graph/record.h"
@@ -329,6 +331,22 @@ void ArrayObject::write(const Array& value, const SourceLocation& where) {
   if (view_ != nullptr && view_->write_at_once({value, where}, where)) return;
   frontend::require_same_device("assignment", *Access::node(base_->value, where), *node, where);
   view_ != nullptr ? view_->write(node, where) : assign(*base_, node);
+}
+
+bool ArrayObject::write_where(const Array& mask, const Array& value, const SourceLocation& where) {
+  if (view_ != nullptr || read_only() || base_->pinned) return false;
+  const DType dtype = base_->value.dtype();
+  const NodeRef values = frontend::node_of("setitem", {value, where}, dtype);
+  const NodeRef written = frontend::with_elements_where(
+      base_->value, mask, values,
+      [](const frontend::Node& node) {
+        return node.unique() && node.value.buffer.unique() && node.value.buffer->pooled();
+      },
+      where);
+  if (!written) return false;
+  for (View* const view : base_->views) view->forget();
+  Access::assign(base_->value, written);
+  return true;
 }
 
 ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& where) const {

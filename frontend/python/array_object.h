@@ -105,6 +105,9 @@ class ArrayObject {
   bool write_at_once(const Operand& value, const SourceLocation& where) {
     return view_ != nullptr && !read_only() && view_->write_at_once(value, where);
   }
+  /// Writes values, one for each true element of a mask, to the memory at once. Returns false if
+  /// the write has to be recorded.
+  bool write_where(const Array& mask, const Array& value, const SourceLocation& where);
 
   /// An array that views `result`, which a view function computed from read().
   ArrayObject view_of(const Array& result, const SourceLocation& where) const;

@@ -209,8 +209,17 @@ void write_place(const ArrayObject& array, const std::vector<IndexItem>& items, 
   write(place, {element, where}, where);
 }
 
+bool is_only_mask(const std::vector<IndexItem>& items) {
+  return items.size() == 1 && items[0].kind == IndexItem::Kind::array &&
+         is_boolean(items[0].array->dtype());
+}
+
 void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
                   const SourceLocation& where) {
+  if (const ArrayObject* source = as_array(value); source != nullptr && is_only_mask(items)) {
+    const Array element = source->read(where);
+    if (array.write_where(*items[0].array, element, where)) return;
+  }
   Array result = array.read(where);
   if (const ArrayObject* source = as_array(value)) {
     result.at(items, where) = Operand(source->read(where), where);

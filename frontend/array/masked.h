@@ -1,0 +1,21 @@
+#pragma once
+
+#include "heddle/array.h"
+
+#include "frontend/graph/node.h"
+
+/// Elements that a mask selects, read and written where they are called for instead of recorded: on
+/// the CPU, where the mask has to be computed anyway, programs over index arrays would take longer.
+namespace heddle::frontend {
+
+/// The elements of an array, whose leading axes are those of a mask, where the mask is true. Waits
+/// for both. Null if it has to be recorded.
+NodeRef elements_where(const NodeRef& array, const Array& mask, const SourceLocation& where);
+
+/// The array with `values` where the mask is true: in the same memory if `alone`, which says that
+/// nobody else may see its elements once the operands are computed. Null if it has to be recorded:
+/// also if the values do not have the shape and dtype of elements_where().
+NodeRef with_elements_where(const Array& array, const Array& mask, const NodeRef& values,
+                            bool (*alone)(const Node&), const SourceLocation& where);
+
+}  // namespace heddle::frontend
