@@ -312,12 +312,12 @@ const std::byte* elements_of(const Operand& operand, DType dtype, const ir::Shap
   return elements_of(*node, dtype, shape, slot);
 }
 
-std::optional<Array> elementwise_at_once(ir::Op op, Operands operands, DType dtype) {
+namespace {
+
+std::optional<Array> elements_at_once(ir::Op op, Operands operands, DType dtype) {
   const ir::OpInfo& info = ir::info(op);
   const auto dtype_of_result = result_dtype(info.rule, dtype);
-  // Powers by some exponents have kernels of their own.
-  if (!dtype_of_result || operands.size() > most_operands || op == ir::Op::power ||
-      (info.dtypes & ir::set_of(dtype)) == 0)
+  if (!dtype_of_result || operands.size() > most_operands || (info.dtypes & ir::set_of(dtype)) == 0)
     return std::nullopt;
   auto shape = shape_of_few(operands);
   if (!shape) return std::nullopt;
@@ -355,6 +355,35 @@ std::optional<Array> elementwise_at_once(ir::Op op, Operands operands, DType dty
          std::min(step, count - at));
   }
   return Access::make(result_of(*std::move(result)));
+}
+
+/// The number that a program has as a constant or an argument; nullopt if it is not one of Python's
+/// or C++'s, or not of an exponent's dtype.
+std::optional<double> exponent_of(const Operand& operand, DType dtype) {
+  if (operand.array() != nullptr) return std::nullopt;
+  const ir::ElementBits bits = scalar_bits("power", operand.scalar(), dtype, operand.where());
+  double exponent = 0;
+  convert(bits.bytes(), dtype, &exponent, DType::f64, 1);
+  return exponent;
+}
+
+/// x ** 2 is a product, and other small exponents have kernels of their own (small_power).
+std::optional<Array> power_at_once(Operands operands, DType dtype) {
+  if (dtype != DType::f32 && dtype != DType::f64) return std::nullopt;
+  const std::optional<double> exponent = exponent_of(*operands[1], dtype);
+  constexpr std::array own_kernels = {-1.0, 0.0, 0.5, 1.0, 3.0};
+  if (!exponent || std::ranges::find(own_kernels, *exponent) != own_kernels.end())
+    return std::nullopt;
+  if (*exponent != 2) return elements_at_once(ir::Op::power, operands, dtype);
+  const std::array<const Operand*, 2> factors = {operands[0], operands[0]};
+  return elements_at_once(ir::Op::multiply, factors, dtype);
+}
+
+}  // namespace
+
+std::optional<Array> elementwise_at_once(ir::Op op, Operands operands, DType dtype) {
+  return op == ir::Op::power ? power_at_once(operands, dtype)
+                             : elements_at_once(op, operands, dtype);
 }
 
 NodeRef array_of_elements(const runtime::DeviceArray& array, const StridedElements& elements,

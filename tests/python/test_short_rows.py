@@ -144,6 +144,14 @@ def test_elements_have_the_bits_of_programs(dtype):
             check_rounds(function, given)
 
 
+@pytest.mark.parametrize("dtype", [hd.float32, hd.float64, hd.int32, hd.complex64], ids=str)
+def test_powers_have_the_bits_of_programs(dtype):
+    x = hd.asarray(np.random.default_rng(2).random((9, 13)) * 4).astype(dtype).eval()
+    for exponent in (2, 3, 0.5, -1, -1.5, 2.5, 0, 1)[:2 if dtype == hd.int32 else None]:
+        check_rounds(lambda x: x ** exponent, (x,))
+        check_rounds(lambda x: x ** exponent, (x[1:, ::2],))
+
+
 def check_rounds(function, given):
     """The last round is computed at once, the first one by a program."""
     try:
