@@ -251,12 +251,14 @@ std::string Body::value(int number, const LoadText& load) {
       need("cast");
       return fmt::format("op::cast<{}>({})", type(instruction.dtype), argument(0));
     case Instruction::Kind::bound:
-      need("position");
-      return fmt::format("op::bound({}, {})", argument(0), extent(instruction.end));
+      need(branches ? "host_position" : "position");
+      return fmt::format("op::{}bound({}, {})", branches ? "likely::" : "", argument(0),
+                         extent(instruction.end));
     case Instruction::Kind::position:
     case Instruction::Kind::inside: {
-      need("position");
       const bool is_position = instruction.kind == Instruction::Kind::position;
+      const bool branching = branches && is_position;
+      need(branching ? "host_position" : "position");
       const auto named = axis_names.find(extent(instruction.end));
       const std::string end = named != axis_names.end() ? named->second : extent(instruction.end);
       if (!is_position)
@@ -266,7 +268,8 @@ std::string Body::value(int number, const LoadText& load) {
       const DType given = plan_.body[instruction.arguments[0]].dtype;
       const bool narrow = size_of(given) < 4 || given == DType::i32;
       const char* const type = narrow && fits_index(instruction.end) ? "Index" : "long long";
-      return fmt::format("op::position<{0}>(static_cast<{0}>({1}), {2})", type, argument(0), end);
+      return fmt::format("op::{0}position<{1}>(static_cast<{1}>({2}), {3})",
+                         branching ? "likely::" : "", type, argument(0), end);
     }
     case Instruction::Kind::search: {
       need("search");

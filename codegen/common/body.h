@@ -37,6 +37,8 @@ class Body {
   /// Use fast approximations for quotients, inverses and roots of elements. They set the variable
   /// `rare` if a result may be inexact.
   bool quick = false;
+  /// Whether positions and bounds branch: faster in loops that are not vectorised.
+  bool branches = false;
   /// Whether truth values are computed four at a time (KernelPlan::packs_truths).
   bool packs_truths = false;
   /// Whether there is a fast approximation for the instruction; divisions by a divisor object do

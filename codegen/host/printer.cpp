@@ -18,6 +18,7 @@ using passes::Store;
 HostPrinter::HostPrinter(const KernelPlan& plan) : plan_(plan), body_(plan, out_) {
   body_.half = "wide_half";
   body_.side = Side::host;
+  body_.branches = passes::segmented(plan_) != nullptr;  // loops that combine in sequence
   body_.put = [this](const Instruction& one) { put(one.operand, one.address, one.arguments[0]); };
 }
 

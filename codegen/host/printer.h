@@ -45,12 +45,15 @@ class HostPrinter {
   void item_stores(const passes::ItemPhase& phase);
   void item_routine(const passes::ItemRoutine& routine, const std::vector<std::string>& tables);
   void rows();
+  void first_segment();
   void row_values(int stage);
   void row_stage(int stage);
   void row_parts();
   void row_extreme(int reduction);
   void open_blocks(const std::string& length);
   void row_runs(const passes::HostPass& pass);
+  void tree_of_runs(const passes::HostPass& pass);
+  void walk_of_run(const passes::HostPass& pass, const std::string& states);
   void row_lanes(const passes::HostPass& pass);
   void lanes_of_row(const passes::HostPass& pass);
   void lanes_of_run(const passes::HostPass& pass, const char* first, const char* stop,

@@ -10,14 +10,17 @@ namespace heddle::codegen {
 
 using passes::CombineOrder;
 using passes::HostPass;
+using passes::Mapping;
 using passes::Reduction;
 using passes::Store;
 
 void HostPrinter::split_range(const char* part) {
   if (const Reduction* const segment = passes::segmented(plan_)) {
-    out_.line(
-        "const Index walk_begin = static_cast<Index>(v{}), walk_end = static_cast<Index>(v{});",
-        segment->first, segment->last);
+    const bool follows = plan_.mapping == Mapping::rows && passes::follows_segment(plan_);
+    out_.line("const Index walk_begin = {}, walk_end = static_cast<Index>(v{});",
+              follows ? "next_begin" : fmt::format("static_cast<Index>(v{})", segment->first),
+              segment->last);
+    if (follows) out_.line("next_begin = walk_end;");
     return;
   }
   const std::string inner = body_.extent(passes::iterations(plan_.inner));
@@ -55,8 +58,21 @@ void HostPrinter::chunk_of_unknown(const std::string& walk, const std::string& m
             most_parts);
 }
 
+/// Declares `next_begin`, where the next segment begins.
+void HostPrinter::first_segment() {
+  const int first = passes::segmented(plan_)->first;
+  out_.line("Index next_begin = 0;");
+  out_.open("if (begin < end)");
+  out_.line("const Index row = begin;");
+  body_.decode(plan_.outer, "row");
+  declare_all(body_.needed_for({first}, false));
+  out_.line("next_begin = static_cast<Index>(v{});", first);
+  out_.close();
+}
+
 void HostPrinter::rows() {
   out_.line("const Index rows = {};", body_.extent(passes::iterations(plan_.outer)));
+  if (passes::follows_segment(plan_)) first_segment();
   out_.open("for (Index unit = begin; unit < end; ++unit)");
   if (plan_.split > 1) {
     out_.line("const Index row = unit % rows, part = unit / rows;");
@@ -215,15 +231,12 @@ void HostPrinter::open_blocks(const std::string& length) {
   out_.line("const Index block_end = walk_end - block < {0} ? walk_end : block + {0};", length);
 }
 
-/// One pass over a row in the order of columns.
-void HostPrinter::row_runs(const HostPass& pass) {
-  const std::vector<int>& active = pass.reductions;
-  body_.need("reduce_tree");
-  for (const int i : active) out_.line("R{0}::State t{0};", i);
-  out_.open_block();
-  for (const int i : active) out_.line("R{0}::State a{0};", i);
-  out_.open("const auto walk = [&](Index block, Index block_end) __attribute__((always_inline))");
-  for (const int i : active) out_.line("a{0} = R{0}::identity();", i);
+/// Prints `walk`, which combines the elements of one run into the states a<i>.
+void HostPrinter::walk_of_run(const HostPass& pass, const std::string& states) {
+  const bool segments = passes::segmented(plan_) != nullptr;
+  out_.open("const auto walk = [{}](Index block, Index block_end{}) __attribute__((always_inline))",
+            segments ? "=" : "&", states);
+  for (const int i : pass.reductions) out_.line("a{0} = R{0}::identity();", i);
   open_runs(plan_.inner, "block", "block_end");
   const std::vector<int> instructions = body_.needed_for(roots_of(pass), true);
   const std::string variable = body_.loop_variable(plan_.inner.back().atom);
@@ -231,7 +244,7 @@ void HostPrinter::row_runs(const HostPass& pass) {
     out_.open("for (Index {0} = {1}; {0} < {2}; ++{0})", variable, first, stop);
     declare_all(instructions);
     store_all(pass);
-    for (const int i : active) {
+    for (const int i : pass.reductions) {
       out_.line("a{0} = R{0}::combine(a{0}, R{0}::lift(v{1}, run + {2}));", i,
                 plan_.reductions[i].value, variable);
     }
@@ -241,18 +254,60 @@ void HostPrinter::row_runs(const HostPass& pass) {
   out_.close();
   out_.close();
   out_.line(";");
+}
+
+namespace {
+
+/// `format` for each reduction of a pass, whose number replaces {0}.
+std::string for_all(const HostPass& pass, const char* format) {
+  std::string all;
+  for (const int i : pass.reductions) all += fmt::format(fmt::runtime(format), i);
+  return all;
+}
+
+}  // namespace
+
+/// Combines the states of a row's runs into the states t<i>.
+void HostPrinter::tree_of_runs(const HostPass& pass) {
+  for (const int i : pass.reductions) {
+    out_.line("R{0}::State a{0};", i);
+    out_.line("op::reduce::Tree<R{0}> c{0};", i);
+  }
+  open_blocks("run_length");
+  out_.line("walk(block, block_end{});", for_all(pass, ", a{0}"));
+  for (const int i : pass.reductions) out_.line("c{0}.add(a{0});", i);
+  out_.close();
+  for (const int i : pass.reductions) out_.line("t{0} = c{0}.total();", i);
+}
+
+/// One pass over a row in the order of columns.
+void HostPrinter::row_runs(const HostPass& pass) {
+  body_.need("reduce_tree");
+  for (const int i : pass.reductions) out_.line("R{0}::State t{0};", i);
+  out_.open_block();
+  walk_of_run(pass, for_all(pass, ", R{0}::State& a{0}"));
   out_.line("const int run_length = {};", run_length());
-  out_.open("if (walk_end - walk_begin <= run_length)");
-  out_.line("walk(walk_begin, walk_end);");
-  for (const int i : active) out_.line("t{0} = a{0};", i);
+  const bool segments = passes::segmented(plan_) != nullptr;
+  out_.open("{}", segments ? "if (__builtin_expect(walk_end - walk_begin <= run_length, 1))"
+                           : "if (walk_end - walk_begin <= run_length)");
+  out_.line("walk(walk_begin, walk_end{});", for_all(pass, ", t{0}"));
   out_.close();
   out_.open("else");
-  for (const int i : active) out_.line("op::reduce::Tree<R{0}> c{0};", i);
-  open_blocks("run_length");
-  out_.line("walk(block, block_end);");
-  for (const int i : active) out_.line("c{0}.add(a{0});", i);
-  out_.close();
-  for (const int i : active) out_.line("t{0} = c{0}.total();", i);
+  if (segments) {
+    // A function of its own, so that short segments keep their values in registers.
+    out_.open(
+        "const auto in_runs = [=](Index walk_begin, Index walk_end{}) "
+        "__attribute__((noinline))",
+        for_all(pass, ", R{0}::State& t{0}"));
+    tree_of_runs(pass);
+    out_.close();
+    out_.line(";");
+    for (const int i : pass.reductions) out_.line("R{0}::State l{0};", i);
+    out_.line("in_runs(walk_begin, walk_end{});", for_all(pass, ", l{0}"));
+    for (const int i : pass.reductions) out_.line("t{0} = l{0};", i);
+  } else {
+    tree_of_runs(pass);
+  }
   out_.close();
   out_.close();
 }

@@ -258,6 +258,23 @@ std::vector<Loop> segment_loops(const KernelPlan& plan) {
   return loops;
 }
 
+bool follows_segment(const KernelPlan& plan) {
+  const Reduction* const segment = segmented(plan);
+  if (segment == nullptr || plan.outer.size() != 1) return false;
+  const Instruction &first = plan.body[segment->first], &last = plan.body[segment->last];
+  const Instruction& begin = plan.body[first.arguments[0]];
+  const Instruction& end = plan.body[last.arguments[0]];
+  const auto is_read = [](const Instruction& one) {
+    return one.kind == Instruction::Kind::load && !one.guarded;
+  };
+  if (!is_read(begin) || !is_read(end) || begin.operand != end.operand) return false;
+  const std::optional<Dim> step = step_along(plan, begin.address, plan.outer[0]);
+  if (!step) return false;
+  Index next = begin.address;
+  next.offset = next.offset + *step;
+  return next == end.address && first.end == last.end;
+}
+
 Dim row_length(const KernelPlan& plan) {
   constexpr std::int64_t likely = 16;
   const Dim inner = iterations(plan.inner), segments = iterations(segment_loops(plan));

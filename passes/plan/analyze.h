@@ -35,6 +35,9 @@ Dim iterations(const std::vector<Loop>& loops);
 const Reduction* segmented(const KernelPlan& plan);
 /// The outer loops that choose the segment of a row; empty if rows are not segments.
 std::vector<Loop> segment_loops(const KernelPlan& plan);
+/// Whether rows are segments, and each begins where the one of the row before it ends: both bounds
+/// are read from one array, as in a sparse matrix.
+bool follows_segment(const KernelPlan& plan);
 /// The number of elements of a row; if rows are segments, about their mean.
 Dim row_length(const KernelPlan& plan);
 /// The number of elements of all rows.

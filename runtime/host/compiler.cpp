@@ -266,8 +266,9 @@ std::vector<std::string> option_list(const Compiler& compiler, const ir::Target&
   // GCC treats `on` as `off`. Generated code has one operation per statement, so contraction within
   // expressions would have no effect.
   out.emplace_back(options.contract ? "-ffp-contract=fast" : "-ffp-contract=off");
-  for (const char* each : {"-fno-math-errno", "-fno-trapping-math", "-fno-exceptions", "-fPIC",
-                           "-shared", "-fvisibility=default", "-w"}) {
+  // A short loop takes one line of the instruction cache, not parts of two.
+  for (const char* each : {"-falign-loops=64", "-fno-math-errno", "-fno-trapping-math",
+                           "-fno-exceptions", "-fPIC", "-shared", "-fvisibility=default", "-w"}) {
     out.emplace_back(each);
   }
   out.insert(out.end(), compiler.options.begin(), compiler.options.end());

@@ -166,3 +166,57 @@ def test_bad_arguments():
         hd.reduce_segments("sum", x, hd.ones(2), bounds)
     with pytest.raises(IndexError):
         hd.reduce_segments("sum", x, bounds, bounds, 1)
+
+
+def in_runs(x, length=128):
+    """The sum in the CPU's order: runs in sequence, and a tree of them."""
+    tree = []
+    for count, run in enumerate(range(0, len(x), length)):
+        state = x.dtype.type(0)
+        for each in x[run:run + length]:
+            state = state + each
+        while count & 1:
+            state, count = tree.pop() + state, count >> 1
+        tree.append(state)
+    while len(tree) > 1:
+        last = tree.pop()
+        tree.append(tree.pop() + last)
+    return tree[0] if tree else x.dtype.type(0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("columns", [None, 5])
+def test_the_order_of_sums_on_a_cpu(dtype, columns):
+    offsets = np.cumsum([0, 0, 1, 127, 128, 129, 0, 300, 1000, 3])
+    x = RNG.standard_normal((offsets[-1], *([columns] if columns else []))).astype(dtype)
+    found = [hd.reduce_segments("sum", hd.asarray(x, device="cpu"), hd.asarray(offsets[:-1], device="cpu"),
+                                hd.asarray(offsets[1:], device="cpu"))]
+    whole = hd.jit(lambda x, offsets: hd.reduce_segments("sum", x, offsets[:-1], offsets[1:]))
+    for _ in range(3):
+        found.append(whole(hd.asarray(x, device="cpu"), hd.asarray(offsets, device="cpu")))
+    lines = x.reshape(len(x), -1).T
+    expected = np.array([[in_runs(line[begin:end]) for line in lines]
+                         for begin, end in zip(offsets[:-1], offsets[1:])]).reshape(found[0].shape)
+    for each in found:
+        np.testing.assert_array_equal(hd.asnumpy(each), expected)
+
+
+@pytest.mark.parametrize("width", [None, 3])
+def test_bounds_and_indices_out_of_range_are_clipped(width):
+    offsets = np.array([-3, 2, 1, 1, 50, 5, 9], np.int32)
+    columns = np.array([0, -1, 4, -5, 99, 2, -99, 1, 3], np.int32)
+    data = values("float64", 9)
+    x = values("float64", (5, *([width] if width else [])))
+
+    @hd.jit
+    def product(data, columns, offsets, x):
+        right = x[columns]
+        left = data if width is None else data[:, None]
+        return hd.reduce_segments("sum", left * right, offsets[:-1], offsets[1:])
+
+    taken = x[np.clip(np.where(columns < 0, columns + 5, columns), 0, 4)]
+    terms = (data if width is None else data[:, None]) * taken
+    ends = np.clip(offsets, 0, 9)
+    expected = np.stack([terms[begin:end].sum(axis=0) for begin, end in zip(ends[:-1], ends[1:])])
+    found = product(*map(hd.asarray, (data, columns, offsets, x)))
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-14)
