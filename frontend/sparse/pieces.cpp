@@ -9,6 +9,7 @@
 #include "frontend/evaluate/checks.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/sparse/entries.h"
+#include "runtime/device/backend.h"
 
 namespace heddle::sparse {
 
@@ -27,10 +28,19 @@ std::int64_t piece_length(std::int64_t elements, std::int64_t rows) {
   return std::max<std::int64_t>(least, means * static_cast<std::int64_t>(std::bit_ceil(mean)));
 }
 
+/// The longest row that is not cut. On a GPU the threads of a block share it. A thread of a CPU has
+/// it alone, and pieces cost a second pass over all rows, so only a row with much of the work is
+/// cut.
+std::int64_t longest_whole(std::int64_t elements, std::int64_t piece) {
+  constexpr std::int64_t pieces = 4, part = 4;
+  const bool blocks = runtime::capabilities_of(runtime::current_device()).thread_blocks;
+  return blocks ? pieces * piece : std::max(pieces * piece, elements / part);
+}
+
 }  // namespace
 
 std::optional<Pieces> pieces_of(const Csr& a, SourceLocation where) {
-  constexpr std::int64_t few = 1 << 16, pieces_of_long_row = 4;
+  constexpr std::int64_t few = 1 << 16;
   const OpRecorder on{where};
   frontend::refuse_count_in_trace("pieces_of", where);
   const frontend::Compressed matrix = frontend::nodes_of(a, where);
@@ -53,7 +63,8 @@ std::optional<Pieces> pieces_of(const Csr& a, SourceLocation where) {
                          Access::make(on.part(up_to, 0, rows - ir::Dim(1), one_row)),
                          Access::make(up_to)};
   eval(found);
-  if (found[0].item<std::int64_t>(where) <= pieces_of_long_row * length) return std::nullopt;
+  if (found[0].item<std::int64_t>(where) <= longest_whole(matrix.count.constant(), length))
+    return std::nullopt;
   const ir::Dim count(found[1].item<std::int64_t>(where));
   const NodeRef place = on.places(count);
   const NodeRef row = on(Op::searchsorted_right, up_to, place);

@@ -131,8 +131,8 @@ def test_products_that_do_not_fit(format, function):
 @pytest.mark.parametrize("columns", [None, 5])
 def test_rows_far_above_the_mean(format, columns):
     rng = np.random.default_rng(4)
-    lengths = np.full(3000, 20)
-    lengths[[0, 1500, 2999]] = [20000, 0, 9000]
+    lengths = np.full(3000, 12)
+    lengths[[0, 1500, 2999]] = [26000, 0, 9000]  # more than a quarter of all
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     indices = np.concatenate([np.sort(rng.choice(30000, n, replace=False)) for n in lengths])
     reference = scipy_sparse.csr_array((rng.random(indptr[-1]), indices, indptr), (3000, 30000))
@@ -151,16 +151,16 @@ def test_rows_far_above_the_mean(format, columns):
 def test_matrices_that_jit_reaches(format):
     # What is derived from a matrix is made once, and made again once its arrays have changed.
     rng = np.random.default_rng(5)
-    lengths = np.full(3000, 20)
-    lengths[7] = 9000
+    lengths = np.full(3000, 15)
+    lengths[7] = 24000
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    indices = np.concatenate([np.sort(rng.choice(10000, n, replace=False)) for n in lengths])
-    first = scipy_sparse.csr_array((rng.random(indptr[-1]), indices, indptr), (3000, 10000)).asformat(format)
+    indices = np.concatenate([np.sort(rng.choice(30000, n, replace=False)) for n in lengths])
+    first = scipy_sparse.csr_array((rng.random(indptr[-1]), indices, indptr), (3000, 30000)).asformat(format)
     second = scipy_sparse.csr_array(first.tocsr()[::-1]).asformat(format)
     a = sparse.csr_array(first).asformat(format)
     times, transposed_times = hd.jit(lambda x: a @ x), hd.jit(lambda y: a.T @ y)
     by_argument = hd.jit(lambda a, x: a @ x)
-    x, y = rng.random(10000), rng.random(3000)
+    x, y = rng.random(30000), rng.random(3000)
 
     def check(reference):
         np.testing.assert_allclose(np.asarray(times(hd.asarray(x))), reference @ x, rtol=1e-12)

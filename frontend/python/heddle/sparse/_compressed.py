@@ -156,10 +156,9 @@ class Compressed(Elementwise, Operators, Reductions, Indexing, SparseBase):
     def _pieces(self, name):
         """The pieces of the long rows of `_rows_parts` or `_columns_parts`, or None. Of a matrix that is
         an argument of a traced function they are not known."""
-        parts = getattr(self, name)
         is_own = (name == "_rows_parts") == (self.format == "csr")
         return self._keep("own pieces" if is_own else "other pieces",
-                          lambda: None if _sparse.is_tracing() else _sparse.pieces_of(parts))
+                          lambda: None if _sparse.is_tracing() else _sparse.pieces_of(getattr(self, name)))
 
     @property
     def _memo(self):

@@ -58,6 +58,8 @@ class Operators:
     # Products.
 
     def __matmul__(self, other):
+        if isinstance(other, _heddle.Array) and other.ndim and not self._flat:
+            return self._times_dense(other)  # at once: most products are these
         other = _operand(other)
         if _inputs.is_scalar(other):
             raise ValueError("scalar operands are not allowed; use * instead")
@@ -89,7 +91,7 @@ class Operators:
     def _times_dense(self, x):
         if x.ndim not in (1, 2) or x.shape[0] != self._extents[1]:
             raise ValueError(f"matmul: dimension mismatch, {self.shape} and {x.shape}")
-        made = self if hasattr(self, "_rows_parts") else self.tocsr()
+        made = self if hasattr(type(self), "_rows_parts") else self.tocsr()
         return _sparse.csr_matmul(made._rows_parts, x, made._pieces("_rows_parts"))
 
     def _times_sparse(self, other):
