@@ -66,7 +66,7 @@ class Problem {
     b_norm = length(right / unit);
     first.beta = length(residual);
     first.u = residual / nonzero_of(first.beta);
-    const Array v = where(first.beta > 0, rmatvec_(first.u), zeros_like(x));
+    const Array v = where(first.beta == 0, zeros_like(x), rmatvec_(first.u));
     first.alpha = length(v);
     first.v = v / nonzero_of(first.alpha);
   }
@@ -76,7 +76,7 @@ class Problem {
     Bidiagonal made;
     const Array u = matvec_(s.v) - s.alpha * s.u;
     made.beta = length(u);
-    there = made.beta > 0;
+    there = made.beta != 0;  // NaN goes on
     made.u = u / nonzero_of(made.beta);
     const Array v = where(there, rmatvec_(made.u) - made.beta * s.v, s.v);
     made.alpha = where(there, length(v), s.alpha);
@@ -267,7 +267,7 @@ LsmrResult lsmr(const LinearOperator& a, const Operand& b, const LeastSquaresOpt
                         {beta, zero, one, zero, zero, zero},
                         {alpha * alpha, zero, zero + 1e100}};
   const auto far = [&](const LsmrState& s) {
-    return (s.result.istop == 0) & (s.result.itn < limit) & ~idle & (problem.b_norm > 0);
+    return (s.result.istop == 0) & (s.result.itn < limit) & ~idle & (problem.b_norm != 0);
   };
   LsmrResult made =
       while_loop(

@@ -218,6 +218,14 @@ TEST_CASE("damped least squares, first values, few steps and bad input") {
   const solvers::LsqrResult few = solvers::lsqr(a, b, {.atol = 0, .btol = 0, .maxiter = 3});
   CHECK(few.istop.item<std::int64_t>() == 7);
   CHECK(few.itn.item<std::int64_t>() == 3);
+  const Array infinite = b / hd::where(hd::arange(30) == 4, 0.0, 1.0);
+  for (const Array& right : {infinite, infinite - infinite}) {
+    const solvers::LsqrResult far = solvers::lsqr(a, right);
+    CHECK(hd::all(hd::isnan(far.x)).item<bool>());
+    CHECK(far.istop.item<std::int64_t>() == 7);
+    CHECK(far.itn.item<std::int64_t>() == 24);
+    CHECK(hd::all(hd::isnan(solvers::lsmr(a, right).x)).item<bool>());
+  }
   CHECK_THROWS_AS(solvers::lsqr(a, hd::ones({12})), ShapeError);
   CHECK_THROWS_AS(solvers::lsmr(a, b, {.x0 = hd::ones({30})}), ShapeError);
   const solvers::LinearOperator one_way({30, 12}, [&](const Array& x) { return hd::matmul(a, x); });

@@ -160,6 +160,25 @@ def test_solver_in_jit():
                                2 * np.linalg.solve(matrix, b), rtol=1e-7)
 
 
+@pytest.mark.parametrize("name", ["lsqr", "lsmr"])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("options", [{}, {"damp": 0.5}, {"x0": np.ones(4)}], ids=["plain", "damp", "x0"])
+@pytest.mark.parametrize("where", ["b", "A"])
+def test_least_squares_of_values_that_are_not_finite(name, value, options, where):
+    matrix = np.random.default_rng(8).random((6, 4))
+    b = np.ones(6)
+    if where == "b":
+        b[2] = value
+    else:
+        matrix[2, 1] = value
+    with np.errstate(all="ignore"):
+        expected = getattr(theirs, name)(scipy_sparse.csr_array(matrix), b, **options)
+    found = getattr(ours, name)(sparse.csr_array(matrix), hd.asarray(b), **options)
+    np.testing.assert_array_equal(np.asarray(found[0]), expected[0])
+    assert np.isnan(expected[0]).all()
+    assert [int(x) for x in found[1:3]] == [int(x) for x in expected[1:3]]
+
+
 @pytest.mark.parametrize("damp", [0.0, 0.5])
 @pytest.mark.parametrize("name", ["lsqr", "lsmr"])
 def test_least_squares(name, damp):

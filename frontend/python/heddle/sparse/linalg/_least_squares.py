@@ -45,7 +45,7 @@ def _start(name, A, b, x0):
     x, u, b_norm = x / unit, u / unit, length(b / unit)
     beta = length(u)
     u = u * _inverse(beta)
-    v = hd.where(beta > 0, A.rmatvec(u), hd.zeros_like(x))
+    v = hd.where(beta == 0, hd.zeros_like(x), A.rmatvec(u))
     alpha = length(v)
     return A, x, u, v * _inverse(alpha), b_norm, beta, alpha, unit
 
@@ -65,12 +65,12 @@ def _bidiagonal(A, state):
     """The next u, v, beta and alpha of the bidiagonalisation."""
     u = A.matvec(state["v"]) - state["alpha"] * state["u"]
     beta = length(u)
-    there = beta > 0
+    there = beta != 0  # NaN goes on
     u = hd.where(there, u * _inverse(beta), u)
     v = A.rmatvec(u) - beta * state["v"]
     v = hd.where(there, v, state["v"])
     alpha = hd.where(there, length(v), state["alpha"])
-    v = hd.where(there & (alpha > 0), v * _inverse(alpha), v)
+    v = hd.where(there, v * _inverse(alpha), v)
     return u, v, beta, alpha, there
 
 
@@ -131,7 +131,7 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
              "ddnorm": zero, "res2": zero, "xnorm": zero, "xxnorm": zero, "z": zero, "cs2": zero - 1.0,
              "sn2": zero, "r1norm": beta, "r2norm": beta, "arnorm": alpha * beta,
              "var": hd.zeros(A.shape[1])}
-    s = hd.while_loop(lambda s: (s["stop"] == 0) & (s["itn"] < limit) & (alpha * beta > 0), step, state)
+    s = hd.while_loop(lambda s: (s["stop"] == 0) & (s["itn"] < limit) & (alpha * beta != 0), step, state)
     return (s["x"] * unit, status(s["stop"]), status(s["itn"]), s["r1norm"] * unit, s["r2norm"] * unit,
             s["anorm"], s["acond"], s["arnorm"] * unit, s["xnorm"] * unit, s["var"])
 
@@ -198,8 +198,8 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
              "betad": zero, "rhod": one, "tautilde": zero, "thetatilde": zero, "d": zero,
              "normA2": alpha * alpha, "maxrbar": zero, "minrbar": zero + 1e100, "normr": beta,
              "normar": alpha * beta, "norma": alpha, "conda": one, "normx": zero}
-    s = hd.while_loop(lambda s: (s["stop"] == 0) & (s["itn"] < limit) & (alpha * beta > 0) & (
-        b_norm > 0), step, state)
+    s = hd.while_loop(lambda s: (s["stop"] == 0) & (s["itn"] < limit) & (alpha * beta != 0) & (
+        b_norm != 0), step, state)
     x = hd.where((b_norm == 0) & (alpha * beta > 0), hd.zeros_like(x), s["x"])
     return (x * unit, status(s["stop"]), status(s["itn"]), s["normr"] * unit, s["normar"] * unit,
             s["norma"], s["conda"], s["normx"] * unit)
