@@ -1,18 +1,16 @@
 #include "tests/emulator/emulated_programs.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "ir/interpreter/functions.h"
-#include "ir/types/element.h"
 #include "passes/calls/gemm.h"
 #include "runtime/calls/handlers.h"
 #include "runtime/launch/prepared.h"
+#include "tests/emulator/engine/emulated_memory.h"
+#include "tests/emulator/engine/emulated_product.h"
 #include "tests/emulator/engine/interpreted_call.h"
 
 namespace heddle::emulator {
@@ -23,46 +21,6 @@ using passes::GemmCall;
 using passes::Parameter;
 using passes::Program;
 using passes::Step;
-
-constexpr std::size_t pool_alignment = 512;
-constexpr int poison = 0xCD;
-
-/// Memory that lies `past` bytes behind a multiple of 512, and which of its bytes are written.
-class Allocation {
- public:
-  Allocation(std::size_t bytes, std::size_t past)
-      : block_(static_cast<std::byte*>(std::aligned_alloc(
-            pool_alignment, (past + bytes + pool_alignment) / pool_alignment * pool_alignment))),
-        past_(past),
-        defined_(bytes, 0) {
-    if (block_ == nullptr) throw std::bad_alloc();
-    std::memset(data(), poison, bytes);
-  }
-
-  std::byte* data() { return block_.get() + past_; }
-  std::span<std::uint8_t> defined() { return defined_; }
-
- private:
-  struct Free {
-    void operator()(std::byte* block) const { std::free(block); }
-  };
-  std::unique_ptr<std::byte, Free> block_;
-  std::size_t past_;
-  std::vector<std::uint8_t> defined_;
-};
-
-/// Part of an allocation: all that a buffer reference stands for.
-struct Memory {
-  std::byte* data;
-  std::span<std::uint8_t> defined;
-
-  std::size_t bytes() const { return defined.size(); }
-  void define() { std::ranges::fill(defined, std::uint8_t{1}); }
-  void undefine() {
-    std::ranges::fill(defined, std::uint8_t{0});
-    std::memset(data, poison, bytes());
-  }
-};
 
 /// What the runs of a program and of its bodies share.
 struct Machine {
@@ -281,51 +239,17 @@ class Run {
     return Argument::tracked(memory.data, memory.defined, parameter.written && !kept);
   }
 
-  /// The conjugates of complex numbers.
-  static void conjugate(std::vector<std::byte>& numbers, DType dtype) {
-    ir::with_element(dtype, [&]<class T>(std::type_identity<T>) {
-      if constexpr (heddle_scalar::is_complex<T>) {
-        for (std::size_t at = 0; at < numbers.size(); at += sizeof(T)) {
-          T value;
-          std::memcpy(&value, numbers.data() + at, sizeof value);
-          value.im = -value.im;
-          std::memcpy(numbers.data() + at, &value, sizeof value);
-        }
-      } else {
-        throw EmulationError("a product conjugates real numbers");
-      }
-    });
-  }
-
-  /// A matrix of a batched operand as a dense one, whatever its layout.
-  std::vector<std::byte> gather(const Memory& memory, std::size_t element, std::int64_t offset,
-                                std::int64_t rows, std::int64_t columns, std::int64_t leading,
-                                bool transposed) const {
-    std::vector<std::byte> dense(static_cast<std::size_t>(rows * columns) * element);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      for (std::int64_t j = 0; j < columns; ++j) {
-        const std::int64_t at = offset + (transposed ? j * leading + i : i * leading + j);
-        const std::size_t byte = static_cast<std::size_t>(at) * element;
-        if (at < 0 || byte + element > memory.bytes() || memory.defined[byte] == 0) {
-          throw EmulationError(
-              fmt::format("matmul reads element {}, which does not exist or is "
-                          "not written, of a buffer of {}",
-                          at, memory.bytes() / element));
-        }
-        std::memcpy(dense.data() + static_cast<std::size_t>(i * columns + j) * element,
-                    memory.data + byte, element);
-      }
-    }
-    return dense;
-  }
-
   void multiply(const passes::CallStep& call) {
     const GemmCall product = passes::gemm_of(call);
-    if (!call.fallback) return multiply_alone(product);
+    const EmulatedProduct::MemoryOf memory = [this](const BufferRef& buffer) {
+      return memory_of(buffer);
+    };
+    const EmulatedProduct emulated(product, prepared_.bindings, memory);
+    if (!call.fallback) return emulated.multiply();
     const double alpha = value_of(product.alpha), beta = value_of(product.beta);
     const bool applies = alpha != 0 && beta != 0 && product.depth.evaluate(prepared_.bindings) != 0;
     if (applies && !machine_.options.refuse_epilogues)
-      return multiply_and_finish(product, alpha, beta);
+      return emulated.multiply_and_finish(alpha, beta);
     run_fallback(*call.fallback);
   }
 
@@ -333,124 +257,6 @@ class Run {
     if (!factor.scalar) return factor.constant;
     const ir::HostArray& input = inputs_[*factor.scalar];
     return factor.constant * number(input.data.data(), input.type.dtype);
-  }
-
-  static double number(const std::byte* element, DType dtype) {
-    return ir::with_element(dtype, [&]<class T>(std::type_identity<T>) -> double {
-      if constexpr (heddle_scalar::is_complex<T>) {
-        throw EmulationError("an epilogue of complex numbers");
-      } else {
-        T value;
-        std::memcpy(&value, element, sizeof value);
-        return heddle_scalar::cast<double>(value);
-      }
-    });
-  }
-
-  static void store(std::byte* element, DType dtype, double value) {
-    ir::with_element(dtype, [&]<class T>(std::type_identity<T>) {
-      const T rounded = heddle_scalar::cast<T>(value);
-      std::memcpy(element, &rounded, sizeof rounded);
-    });
-  }
-
-  /// The elements of a gathered matrix in another dtype.
-  static std::vector<std::byte> converted(const std::vector<std::byte>& from, DType dtype,
-                                          DType wanted) {
-    if (dtype == wanted) return from;
-    const std::size_t count = from.size() / size_of(dtype);
-    std::vector<std::byte> to(count * size_of(wanted));
-    for (std::size_t i = 0; i < count; ++i)
-      store(to.data() + i * size_of(wanted), wanted,
-            number(from.data() + i * size_of(dtype), dtype));
-    return to;
-  }
-
-  /// Calls function(i, left, right) with the matrices of each product of the batch, in `dtype`.
-  template <class Function>
-  void for_each_product(const GemmCall& step, DType dtype, const Function& function) {
-    const auto value = [&](ir::Dim dim) { return dim.evaluate(prepared_.bindings); };
-    const std::size_t element = size_of(step.operand_dtype);
-    const Memory a = memory_of(step.a), b = memory_of(step.b);
-    for (std::int64_t i = 0; i < value(step.batch); ++i) {
-      auto left =
-          gather(a, element, value(step.a_start) + i * value(step.a_batch_stride), value(step.rows),
-                 value(step.depth), value(step.a_leading), step.a_transposed);
-      auto right =
-          gather(b, element, value(step.b_start) + i * value(step.b_batch_stride),
-                 value(step.depth), value(step.columns), value(step.b_leading), step.b_transposed);
-      if (step.a_conjugated) conjugate(left, step.operand_dtype);
-      if (step.b_conjugated) conjugate(right, step.operand_dtype);
-      function(i * value(step.out_batch_stride), converted(left, step.operand_dtype, dtype),
-               converted(right, step.operand_dtype, dtype));
-    }
-  }
-
-  struct Extents {
-    std::size_t rows, depth, columns;
-  };
-  Extents extents(const GemmCall& step) const {
-    const auto value = [&](ir::Dim dim) {
-      return static_cast<std::size_t>(dim.evaluate(prepared_.bindings));
-    };
-    return {value(step.rows), value(step.depth), value(step.columns)};
-  }
-
-  void multiply_alone(const GemmCall& step) {
-    const Memory out = memory_of(step.out);
-    const DType dtype = step.dtype;
-    const Extents n = extents(step);
-    for_each_product(step, dtype, [&](std::int64_t first, const auto& left, const auto& right) {
-      const std::size_t at = static_cast<std::size_t>(first) * size_of(dtype);
-      const std::size_t bytes = n.rows * n.columns * size_of(dtype);
-      if (at + bytes > out.bytes()) throw EmulationError("matmul writes behind its result");
-      ir::interpreter::matmul_function(dtype)(left.data(), right.data(), out.data + at, n.rows,
-                                              n.depth, n.columns);
-      std::ranges::fill(out.defined.subspan(at, bytes), std::uint8_t{1});
-    });
-  }
-
-  /// An element of what is added to a product.
-  double added(const Memory& memory, DType dtype, std::size_t place) const {
-    const std::size_t byte = place * size_of(dtype);
-    if (byte + size_of(dtype) > memory.bytes() || memory.defined[byte] == 0)
-      throw EmulationError(fmt::format("an epilogue reads element {}, which is not there", place));
-    return number(memory.data + byte, dtype);
-  }
-
-  static double activated(double x, passes::Activation activation) {
-    switch (activation) {
-      case passes::Activation::none:
-        break;
-      case passes::Activation::relu:
-        return x > 0 ? x : 0;
-      case passes::Activation::gelu:
-        return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    }
-    return x;
-  }
-
-  void multiply_and_finish(const GemmCall& step, double alpha, double beta) {
-    const Memory out = memory_of(step.out);
-    const Extents n = extents(step);
-    std::vector<double> product(n.rows * n.columns);
-    for_each_product(
-        step, DType::f64, [&](std::int64_t first, const auto& left, const auto& right) {
-          ir::interpreter::matmul_function(DType::f64)(left.data(), right.data(),
-                                                       reinterpret_cast<std::byte*>(product.data()),
-                                                       n.rows, n.depth, n.columns);
-          for (std::size_t i = 0; i < product.size(); ++i) {
-            const std::size_t place = static_cast<std::size_t>(first) + i;
-            double x = alpha * product[i];
-            if (step.residual) x += beta * added(memory_of(*step.residual), step.dtype, place);
-            if (step.bias) x += added(memory_of(*step.bias), step.dtype, i % n.columns);
-            const std::size_t byte = place * size_of(step.dtype);
-            if (byte + size_of(step.dtype) > out.bytes())
-              throw EmulationError("matmul writes behind its result");
-            store(out.data + byte, step.dtype, activated(x, step.activation));
-            std::ranges::fill(out.defined.subspan(byte, size_of(step.dtype)), std::uint8_t{1});
-          }
-        });
   }
 
   void zero(const passes::FillStep& step) {
