@@ -5,68 +5,18 @@
 """
 
 import argparse
-import json
-import math
 import sys
-from collections import defaultdict
 from pathlib import Path
-from xml.sax.saxutils import escape
 
-ROOT = Path(__file__).resolve().parent.parent
-PICTURES = ROOT / "docs/pictures"
-RESULTS = ROOT / "bench/results"
+from charts import first_call_chart, functions_chart, peers_chart
+from picture import INK, LINE, PAPER, SOFT, Picture
 
-INK, SOFT, PAPER, LINE = "#22303c", "#5d6b78", "#ffffff", "#c3ccd4"
+PICTURES = Path(__file__).resolve().parent.parent / "docs/pictures"
+
 STAGES = {"frontend": "#7a7a7a", "ir": "#4c78a8", "passes": "#2a9d8f", "codegen": "#8a6fb0",
           "runtime": "#b8860b"}
 THREADS = ["#4c78a8", "#e39b4f", "#2a9d8f", "#b5567a", "#8a6fb0", "#7f8c4f", "#c9b037", "#6aa5b8"]
 EMPTY = "#eef2f5"
-
-
-class Picture:
-    """An SVG on a white sheet, so that it reads on dark pages too."""
-
-    def __init__(self, width, height):
-        self.size, self.parts = (width, height), []
-
-    def add(self, part):
-        self.parts.append(part)
-
-    def box(self, x, y, width, height, fill=PAPER, stroke=LINE, radius=5, dashed=False):
-        dash = ' stroke-dasharray="5 4"' if dashed else ""
-        self.add(f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius}" '
-                 f'fill="{fill}" stroke="{stroke}"{dash}/>')
-
-    def text(self, x, y, words, size=13, color=INK, anchor="start", bold=False, mono=False):
-        family = "ui-monospace, Menlo, Consolas, monospace" if mono else "system-ui, sans-serif"
-        weight = ' font-weight="600"' if bold else ""
-        for i, line in enumerate(words.split("\n")):
-            self.add(f'<text x="{x:g}" y="{y + i * size * 1.35:g}" font-size="{size}" '
-                     f'font-family="{family}" fill="{color}" text-anchor="{anchor}"{weight} '
-                     f'xml:space="preserve">{escape(line)}</text>')
-
-    def arrow(self, x1, y1, x2, y2, color=SOFT, head=True, dashed=False):
-        marker = ' marker-end="url(#head)"' if head else ""
-        dash = ' stroke-dasharray="4 3"' if dashed else ""
-        self.add(f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{color}" '
-                 f'stroke-width="1.4"{marker}{dash}/>')
-
-    def cells(self, x, y, columns, rows, color_of, size=20, label_of=None):
-        for row in range(rows):
-            for column in range(columns):
-                left, top = x + column * size, y + row * size
-                self.box(left, top, size, size, color_of(row, column), PAPER, 2)
-                if label_of and label_of(row, column):
-                    self.text(left + size / 2, top + size * 0.68, label_of(row, column),
-                              max(8, size * 0.48), PAPER, "middle")
-
-    def svg(self):
-        width, height = self.size
-        head = ('<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-                f'markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="{SOFT}"/></marker></defs>')
-        sheet = f'<rect width="{width}" height="{height}" rx="8" fill="{PAPER}"/>'
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-                f'viewBox="0 0 {width} {height}">\n' + "\n".join([head, sheet, *self.parts]) + "\n</svg>\n")
 
 
 def pipeline():
@@ -427,97 +377,6 @@ def items():
     p.text(18, 336, "Neither x * w nor the spectra are stored. Along another axis than the last, neighbours in memory belong to\n"
            "neighbouring items. Then elements go across the items, and a block takes enough of them to fill lines of memory.\n"
            "On the CPU, an item lies on the stack of one thread.", 12.5, SOFT)
-    return p
-
-
-SYSTEMS = {"heddle-c++": ("Heddle, C++", "#c0392b"), "heddle": ("Heddle, Python", "#e59866"), "jax": ("JAX", "#4a7fb5"),
-           "inductor": ("torch.compile", "#8e5aa8"), "torch": ("PyTorch", "#b8a038"), "cupy": ("CuPy", "#76b041"),
-           "numpy": ("NumPy", "#7f8c8d")}
-
-
-def log_axis(p, left, width, top, bottom, low, high, ticks, unit=""):
-    position = lambda value: left + width * math.log(value / low) / math.log(high / low)
-    for tick in ticks:
-        p.add(f'<line x1="{position(tick):.1f}" y1="{top}" x2="{position(tick):.1f}" y2="{bottom}" '
-              f'stroke="{LINE if tick != 1 else INK}" stroke-width="1"/>')
-        p.text(position(tick), bottom + 16, f"{tick:g}{unit}", 11, SOFT, "middle")
-    return position
-
-
-def legend(p, x, y, names):
-    for name in names:
-        title, color = SYSTEMS[name]
-        p.add(f'<circle cx="{x + 5}" cy="{y - 4}" r="5" fill="{color}"/>')
-        p.text(x + 15, y, title, 12)
-        x += 30 + 7 * len(title)
-
-
-def peers_chart():
-    report = json.loads((RESULTS / "h200-peers-2026-11-23.json").read_text())
-    programs = [program for program in report["programs"] if program["listed"]]
-    p = Picture(820, 110 + 24 * len(programs))
-    p.text(18, 26, "Time a call on one H200, over the fastest of the other libraries", 15, bold=True)
-    legend(p, 18, 50, ("heddle-c++", "jax", "inductor", "torch", "cupy"))
-    top, bottom = 64, 66 + 24 * len(programs)
-    position = log_axis(p, 200, 590, top, bottom, 0.03, 20, (0.03, 0.1, 0.3, 1, 3, 10), "x")
-    for i, program in enumerate(programs):
-        y = top + 14 + 24 * i
-        p.text(186, y + 4, program["name"], 12, INK, "end")
-        best = program["systems"][program["best_peer"]]["microseconds"]
-        for name in ("cupy", "torch", "inductor", "jax", "heddle-c++"):
-            entry = program["systems"].get(name, {})
-            if entry.get("correct"):
-                x, color = position(entry["microseconds"] / best), SYSTEMS[name][1]
-                if name.startswith("heddle"):
-                    p.add(f'<path d="M{x:.1f} {y - 7} l7 7 l-7 7 l-7 -7 z" fill="{color}"/>')
-                else:
-                    p.add(f'<circle cx="{x:.1f}" cy="{y}" r="4.5" fill="{color}" fill-opacity="0.85"/>')
-    p.text(210, bottom + 34, "left is faster; the line at 1x is the fastest other library for that program", 12, SOFT)
-    return p
-
-
-def first_call_chart():
-    report = json.loads((RESULTS / "h200-peers-2026-11-23.json").read_text())["first_call_milliseconds"]
-    p = Picture(760, 230)
-    p.text(18, 26, "First call of a fresh process, milliseconds (one H200)", 15, bold=True)
-    position = log_axis(p, 150, 520, 44, 180, 1, 10000, (1, 10, 100, 1000, 10000))
-    for i, name in enumerate(("heddle-c++", "heddle", "jax", "inductor")):
-        y = 52 + i * 32
-        title, color = SYSTEMS[name]
-        p.text(142, y + 16, title, 12.5, INK, "end")
-        for j, kind in enumerate(("cold", "warm")):
-            value = report[name][kind]
-            p.box(150, y + j * 12, position(value) - 150, 11, color if kind == "warm" else color + "77", PAPER, 1)
-            p.text(position(value) + 5, y + j * 12 + 10, f"{value:,.0f}" if value >= 10 else f"{value:.1f}", 10.5, SOFT)
-    p.text(150, 218, "upper bar: empty cache; lower bar: what an earlier process compiled is on disk", 12, SOFT)
-    return p
-
-
-def functions_chart():
-    report = json.loads((RESULTS / "cpu-functions-2026-11-23.json").read_text())
-    ratios = defaultdict(list)
-    for function in report["functions"]:
-        ours, numpy = (function["systems"].get(name, {}) for name in ("heddle", "numpy"))
-        if "microseconds" in ours and "microseconds" in numpy:
-            key = (function["dtype"], int(float(function["size"])))
-            ratios[key].append(numpy["microseconds"] / ours["microseconds"])
-    dtypes = ("float16", "float32", "float64", "int32", "bool")
-    p = Picture(820, 120 + 40 * len(dtypes))
-    p.text(18, 26, "Every function on a two-core CPU: NumPy's time over Heddle's", 15, bold=True)
-    p.text(18, 46, "each line is a function of 10⁷ elements, called from Python; right is faster", 12, SOFT)
-    top, bottom = 60, 66 + 40 * len(dtypes)
-    position = log_axis(p, 90, 700, top, bottom, 0.1, 300, (0.1, 0.3, 1, 3, 10, 30, 100, 300), "x")
-    for i, dtype in enumerate(dtypes):
-        y = top + 8 + 40 * i
-        values = ratios[dtype, 10_000_000]
-        p.text(82, y + 20, dtype, 12.5, INK, "end")
-        for value in values:
-            x = position(min(max(value, 0.1), 300))
-            p.add(f'<line x1="{x:.1f}" y1="{y + 4}" x2="{x:.1f}" y2="{y + 28}" stroke="#c0392b" '
-                  'stroke-opacity="0.35" stroke-width="2"/>')
-        mean = math.exp(sum(map(math.log, values)) / len(values))
-        p.add(f'<path d="M{position(mean):.1f} {y} l6 6 l-6 6 l-6 -6 z" fill="{INK}"/>')
-    p.text(90, bottom + 36, "diamond: geometric mean. Values beyond the axis are drawn at its ends.", 12, SOFT)
     return p
 
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "ir/interpreter/host_array.h"
 #include "ir/types/dim.h"
