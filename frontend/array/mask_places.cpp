@@ -25,9 +25,10 @@ constexpr std::int64_t piece = std::int64_t{1} << 18;
 
 static_assert(std::endian::native == std::endian::little, "the first of eight bytes is the lowest");
 
+constexpr std::uint64_t highest = 0x8080808080808080;  ///< bit of each of eight bytes
+
 /// The highest bit of each byte that is not 0.
 std::uint64_t flags_of(std::uint64_t eight) {
-  constexpr std::uint64_t highest = 0x8080808080808080;
   return (((eight & ~highest) + ~highest) | eight) & highest;
 }
 
@@ -100,6 +101,11 @@ class TrueElements {
       const std::int64_t stop = firsts_[static_cast<std::size_t>(begin / piece) + 1];
       bool changed = false;
       for_flags(elements_, begin, end, [&](std::int64_t first, std::uint64_t flags) {
+        if (flags == highest && stop - k >= 8) {
+          for (int j = 0; j < 8; ++j) visit(k + j, first + j);
+          k += 8;
+          return;
+        }
         for (; flags != 0 && k != stop; flags &= flags - 1)
           visit(k++, first + std::countr_zero(flags) / 8);
         changed = changed || flags != 0;
