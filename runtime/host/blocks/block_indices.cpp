@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 
 #include "runtime/host/blocks/block_frame.h"
 #include "runtime/host/blocks/lane_copies.h"
@@ -183,9 +185,19 @@ LaneIndex BlockFrame::divided(const AtomCode& code) {
     }
     return {0, 0, values};
   }
-  for (std::int64_t k = 0; k < n_; ++k) {
-    const std::int64_t value = numerator.at(k);
-    values[k] = is_quotient ? value / divisor : value % divisor;
+  const auto divide_all = [&](const auto& quotient_of) {
+    for (std::int64_t k = 0; k < n_; ++k) {
+      const std::int64_t value = numerator.at(k), quotient = quotient_of(value);
+      values[k] = is_quotient ? quotient : value - quotient * divisor;
+    }
+  };
+  const auto bits = static_cast<std::uint64_t>(divisor);
+  if (std::has_single_bit(bits)) {
+    const int shift = std::countr_zero(bits);
+    // Rounds towards zero, as a division does.
+    divide_all([&](std::int64_t x) { return (x + ((x >> 63) & (divisor - 1))) >> shift; });
+  } else {
+    divide_all([&](std::int64_t x) { return x / divisor; });
   }
   return {0, 0, values};
 }

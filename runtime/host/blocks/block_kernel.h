@@ -16,7 +16,7 @@ namespace heddle::runtime::host {
 
 /// Loops whose last extent is less than this take lanes across its end. Then loads are copied run
 /// by run; else a block is short.
-constexpr std::int64_t short_loop = 256;
+constexpr std::int64_t short_loop = 160;
 
 /// An instruction of a plan. Its op is a ready-made loop. Its extents are indices into the kernel's
 /// sizes.
