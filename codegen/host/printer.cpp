@@ -4,6 +4,7 @@
 
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
+#include "passes/plan/split_loops.h"
 
 namespace heddle::codegen {
 
@@ -252,6 +253,10 @@ KernelSource HostPrinter::print() {
   return body_.finish(out_.text(), {"core"});
 }
 
-KernelSource print_host(const KernelPlan& plan) { return HostPrinter(plan).print(); }
+KernelSource print_host(const KernelPlan& plan) {
+  if (const std::optional<passes::OwnPlan> split = passes::split_last_loop(plan))
+    return HostPrinter(split->plan).print();
+  return HostPrinter(plan).print();
+}
 
 }  // namespace heddle::codegen

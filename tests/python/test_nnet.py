@@ -295,3 +295,23 @@ def test_local_response_normalisation(count):
         nnet.lrnorm_bc01(hd.asarray(x), 0)
     with pytest.raises(hd.ShapeError):
         nnet.lrnorm_bc01(hd.asarray(x[0]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64", "bool", "int16"])
+@pytest.mark.parametrize("width", [7, 8, 13, 28])
+def test_windows_of_padded_images_in_one_kernel(dtype, width):
+    # The kernel's last loop runs over rows and columns together, and the padding tells them apart.
+    generator = np.random.default_rng(width)
+    images = (generator.standard_normal((2, 3, 12, width)) * 4).astype(dtype)
+    ends = ((0, 0), (0, 0), (1, 1), (2, 1))
+
+    def columns(xp, x):
+        windows = xp.lib.stride_tricks.sliding_window_view(xp.pad(x, ends), (3, 4), axis=(2, 3))
+        return xp.transpose(windows, (0, 1, 4, 5, 2, 3)).reshape(2, 36, 12 * width)
+
+    compiled = hd.jit(lambda x: columns(hd, x) if dtype == "bool" else columns(hd, x) * 2 + 1)
+    expected = columns(np, images)
+    if dtype != "bool":
+        expected = expected * np.asarray(2, dtype) + np.asarray(1, dtype)
+    for _ in range(2):
+        np.testing.assert_array_equal(np.asarray(compiled(hd.asarray(images))), expected)
