@@ -14,9 +14,10 @@
 //   equal size as soon as there are two, and the remaining ones at the end, from last to first.
 namespace heddle_scalar::reduce {
 constexpr int run_length(long long column) { return column <= 256 ? 16 : 32; }
-// Segments of an axis are combined as columns are, in runs of this length. Most rows of a sparse
-// matrix are one run: a run's end is a branch that processors predict badly.
-constexpr int segment_run_length = 128;
+// Segments of an axis are combined as columns are, in runs of this length. Longer ones would make
+// products of sparse matrices faster, since a run's end is a branch that processors predict badly,
+// but their rounding errors could exceed the bound for sums.
+constexpr int segment_run_length = 32;
 constexpr int block_length(int state_bytes) { return state_bytes <= 4 ? 2048 : 1024; }
 constexpr int lanes_of(long long row, int state_bytes) {
   if (row <= 16) return 1;

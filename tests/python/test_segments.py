@@ -168,7 +168,7 @@ def test_bad_arguments():
         hd.reduce_segments("sum", x, bounds, bounds, 1)
 
 
-def in_runs(x, length=128):
+def in_runs(x, length=32):
     """The sum in the CPU's order: runs in sequence, and a tree of them."""
     tree = []
     for count, run in enumerate(range(0, len(x), length)):
@@ -187,7 +187,7 @@ def in_runs(x, length=128):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("columns", [None, 5])
 def test_the_order_of_sums_on_a_cpu(dtype, columns):
-    offsets = np.cumsum([0, 0, 1, 127, 128, 129, 0, 300, 1000, 3])
+    offsets = np.cumsum([0, 0, 1, 31, 32, 33, 128, 0, 300, 1000, 3])
     x = RNG.standard_normal((offsets[-1], *([columns] if columns else []))).astype(dtype)
     found = [hd.reduce_segments("sum", hd.asarray(x, device="cpu"), hd.asarray(offsets[:-1], device="cpu"),
                                 hd.asarray(offsets[1:], device="cpu"))]
