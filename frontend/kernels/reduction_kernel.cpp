@@ -28,12 +28,50 @@ namespace {
 
 constexpr std::int64_t radix = 8;  ///< elements that one kernel of a tree combines
 
-std::string without_spaces(std::string_view text) {
+/// The text without spaces and parentheses. Of an expression in a and b that has one operator, that
+/// is the expression.
+std::string bare(std::string_view text) {
   std::string made(text);
-  std::erase_if(made, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == ';'; });
-  while (made.size() > 2 && made.front() == '(' && made.back() == ')')
-    made = made.substr(1, made.size() - 2);
+  std::erase_if(
+      made, [](char c) { return std::string_view(" \n\t;()").find(c) != std::string_view::npos; });
   return made;
+}
+
+/// What is one of Heddle's reductions, by the forms in which programs write it.
+enum class Known : std::uint8_t { sum, product, both, either, least, greatest };
+struct KnownForm {
+  std::string_view text;
+  Known reduction;
+};
+constexpr std::array known_forms = {
+    KnownForm{"a+b", Known::sum},          KnownForm{"b+a", Known::sum},
+    KnownForm{"a*b", Known::product},      KnownForm{"b*a", Known::product},
+    KnownForm{"a&&b", Known::both},        KnownForm{"b&&a", Known::both},
+    KnownForm{"a||b", Known::either},      KnownForm{"b||a", Known::either},
+    KnownForm{"mina,b", Known::least},     KnownForm{"minb,a", Known::least},
+    KnownForm{"fmina,b", Known::least},    KnownForm{"fminb,a", Known::least},
+    KnownForm{"maxa,b", Known::greatest},  KnownForm{"maxb,a", Known::greatest},
+    KnownForm{"fmaxa,b", Known::greatest}, KnownForm{"fmaxb,a", Known::greatest},
+    KnownForm{"a<b?a:b", Known::least},    KnownForm{"a<=b?a:b", Known::least},
+    KnownForm{"b<a?b:a", Known::least},    KnownForm{"b<=a?b:a", Known::least},
+    KnownForm{"a>b?b:a", Known::least},    KnownForm{"a>=b?b:a", Known::least},
+    KnownForm{"b>a?a:b", Known::least},    KnownForm{"b>=a?a:b", Known::least},
+    KnownForm{"a<b?b:a", Known::greatest}, KnownForm{"a<=b?b:a", Known::greatest},
+    KnownForm{"b<a?a:b", Known::greatest}, KnownForm{"b<=a?a:b", Known::greatest},
+    KnownForm{"a>b?a:b", Known::greatest}, KnownForm{"a>=b?a:b", Known::greatest},
+    KnownForm{"b>a?b:a", Known::greatest}, KnownForm{"b>=a?b:a", Known::greatest},
+};
+
+std::optional<Known> known_reduction(const std::string& text) {
+  const auto* const form = std::ranges::find(known_forms, text, &KnownForm::text);
+  return form == known_forms.end() ? std::nullopt : std::optional(form->reduction);
+}
+
+/// Of booleans; + and * are those of C++.
+std::optional<Known> known_of_booleans(const std::string& text) {
+  if (text == "a|b" || text == "a+b") return Known::either;
+  if (text == "a&b" || text == "a*b") return Known::both;
+  return known_reduction(text);
 }
 
 /// One call of a reduction kernel.
@@ -48,7 +86,7 @@ class ReductionCall {
   NodeRef map(std::vector<NodeRef> nodes, const ir::Shape& shape,
               const std::vector<std::int64_t>& axes, const std::string& expression) const {
     std::vector<ir::UserFunction::Parameter> inputs = kernel_.inputs();
-    const bool is_input = nodes.size() == 1 && without_spaces(expression) == inputs[0].name;
+    const bool is_input = nodes.size() == 1 && bare(expression) == inputs[0].name;
     if (is_input && nodes[0]->dtype == dtype_ && nodes[0]->shape == shape) return nodes[0];
     if (ir::mentions(expression, "_J")) {
       nodes.push_back(numbers_along(shape, axes));
@@ -118,20 +156,38 @@ class ReductionCall {
         .front();
   }
 
-  /// a + b, a * b, a && b, a || b.
+  /// A sum, a product, a logical operation or an extremum. Of a number and NaN, the extremum is the
+  /// number, as in the text.
   std::optional<Array> heddles_own(const NodeRef& mapped, const std::vector<std::int64_t>& axes,
                                    const std::string& expression) const {
-    const std::string text = without_spaces(expression);
+    const std::string text = bare(expression);
+    const std::optional<Known> known =
+        is_boolean(dtype_) ? known_of_booleans(text) : known_reduction(text);
+    if (!known || redefines(text)) return std::nullopt;
     const Array array = Access::make(mapped);
     const Operand x(array, where_);
-    if (is_boolean(dtype_)) {
-      if (text == "a||b" || text == "a|b" || text == "a+b") return any(x, axes, true);
-      if (text == "a&&b" || text == "a&b" || text == "a*b") return all(x, axes, true);
-      return std::nullopt;
+    switch (*known) {
+      case Known::both:
+        return is_boolean(dtype_) ? std::optional(all(x, axes, true)) : std::nullopt;
+      case Known::either:
+        return is_boolean(dtype_) ? std::optional(any(x, axes, true)) : std::nullopt;
+      case Known::sum:
+        return sum(x, axes, true, dtype_);
+      case Known::product:
+        return prod(x, axes, true, dtype_);
+      case Known::least:
+        return is_complex(dtype_) ? std::nullopt : std::optional(nanmin(x, axes, true));
+      default:
+        return is_complex(dtype_) ? std::nullopt : std::optional(nanmax(x, axes, true));
     }
-    if (text == "a+b" || text == "b+a") return sum(x, axes, true, dtype_);
-    if (text == "a*b" || text == "b*a") return prod(x, axes, true, dtype_);
-    return std::nullopt;
+  }
+
+  /// Whether the preamble has a function of its own by the name in the text.
+  bool redefines(const std::string& text) const {
+    for (const std::string_view name : {"fmin", "fmax", "min", "max"}) {
+      if (text.starts_with(name)) return ir::mentions(kernel_.preamble, name);
+    }
+    return false;
   }
 
   /// The last axis stays last, so that neighbouring threads read neighbouring elements.

@@ -450,11 +450,46 @@ def test_sums_of_small_integers_in_any_layout(shape, order, axis):
           x.transpose(order).sum(axis=axis, keepdims=True, dtype="i1"))
 
 
+LARGER = "template <class T> __device__ T larger(T a, T b) { return a < b ? b : a; }"
+
+
+@pytest.mark.parametrize("expression", ["max(a, b)", "fmax(b, a)", "(a < b) ? b : a", "a > b ? a : b",
+                                        "b >= a ? (b) : (a)"])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_extremes_are_one_kernel_with_what_surrounds_them(expression, axis):
+    least = expression.translate(str.maketrans("<>", "><")).replace("max", "min")
+    x = np.random.default_rng(5).permutation(3000).reshape(50, 60) - 1000.0
+    for form, expected in ((expression, x.max(axis)), (least, x.min(axis))):
+        kernel = hd.ReductionKernel("T x", "T y", "x * 2", form, "y = a + 1", "0", "extreme")
+
+        def program(x, kernel=kernel):
+            return kernel(x - 3, axis=axis) * 0.5
+
+        check(hd.jit(program)(hd.asarray(x)), expected - 2.5)
+        assert hd.jit(program).lower(hd.asarray(x)).kernel_count() == 1
+        gaps = x.copy()
+        gaps[3, :30] = gaps[:20, 7] = np.nan
+        found = np.nanmax if form is expression else np.nanmin
+        check(kernel(hd.asarray(gaps), axis=axis), found(gaps, axis) * 2 + 1)
+    whole = np.random.default_rng(6).integers(-100, 100, (50, 60)).astype("i2")
+    extreme = hd.ReductionKernel("T x", "T y", "x", expression, "y = a", "0", "extreme")
+    check(extreme(hd.asarray(whole), axis=axis), whole.max(axis))
+    check(extreme(hd.full((2, 3), np.nan), axis=1), np.full(2, np.nan))
+
+
+def test_a_function_of_the_preamble_is_not_heddles():
+    farther = hd.ReductionKernel(
+        "float64 x", "float64 y", "x", "max(a, b)", "y = a", "0", "farther",
+        preamble="__device__ double max(double a, double b) { return a * a < b * b ? b : a; }")
+    check(farther(hd.asarray([1.0, -5.0, 3.0])), np.array(-5.0))
+
+
 @pytest.mark.parametrize("dtype, axis", [(dtype, 1) for dtype in REAL]
                          + [(hd.float64, axis) for axis in AXES], ids=str)
 def test_trees(dtype, axis):
     x = plain(dtype, (3, 40, 5), 3)
-    largest = hd.ReductionKernel("T x", "T y", "x", "a < b ? b : a", "y = a", "0", "largest")
+    largest = hd.ReductionKernel("T x", "T y", "x", "larger(a, b)", "y = a", "0", "largest",
+                                 preamble=LARGER)
     check(largest(hd.asarray(x), axis=axis), x.max(axis=axis))
 
 
