@@ -1,11 +1,13 @@
 #include "frontend/array/bounds.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "frontend/array/ordering.h"
+#include "frontend/array/region.h"
 #include "frontend/evaluate/checks.h"
 #include "frontend/graph/axes.h"
 #include "ir/base/environment.h"
@@ -46,6 +48,19 @@ NodeRef bounded(const NodeRef& index, const OpRecorder& on) {
             record_constant(DType::i64, -limit));
 }
 
+/// Makes a status a failure: the code of an index out of range, or -1.
+void report_outside(const char* what, const NodeRef& status, const NodeRef& node, std::size_t axis,
+                    const SourceLocation& where) {
+  auto message = [axis, extent = node->shape[axis], array = describe(*node),
+                  where](std::int64_t code) {
+    return at(out_of_bounds(decoded(code), axis, array, extent), where);
+  };
+  Check check{status,
+              std::make_shared<const std::function<std::string(std::int64_t)>>(std::move(message)),
+              FailureKind::index};
+  check_recorded(what, std::move(check), {}, RaiseFailure::at_once, where);
+}
+
 }  // namespace
 
 std::string out_of_bounds(std::int64_t index, std::size_t axis, const std::string& array,
@@ -66,13 +81,25 @@ void check_bounds(const char* what, const NodeRef& index, const NodeRef& node, s
       on(Op::select, outside, encoded(place, on), record_constant(DType::i64, -1));
   const NodeRef status =
       index->shape.empty() ? codes : on.reduce(Op::max, codes, all_axes(rank_of(codes)));
-  auto message = [axis, extent, array = describe(*node), where](std::int64_t code) {
-    return at(out_of_bounds(decoded(code), axis, array, extent), where);
+  report_outside(what, status, node, axis, where);
+}
+
+void check_known(const char* what, const NodeRef& node, std::size_t axis, std::int64_t least,
+                 std::int64_t greatest, const SourceLocation& where) {
+  if (node->shape[axis].is_constant()) {
+    check_index(node, axis, least, where);
+    return check_index(node, axis, greatest, where);
+  }
+  const OpRecorder on{where};
+  const auto number = [](std::int64_t value) {
+    const std::int64_t near = std::clamp(value, -farthest, farthest);
+    return record_constant(DType::i64, static_cast<double>(near));
   };
-  Check check{status,
-              std::make_shared<const std::function<std::string(std::int64_t)>>(std::move(message)),
-              FailureKind::index};
-  check_recorded(what, std::move(check), {}, RaiseFailure::at_once, where);
+  const NodeRef first = number(least), last = number(greatest), end = on.extent(node->shape[axis]);
+  const NodeRef below = on(Op::less, first, on(Op::negative, end));
+  const NodeRef codes = on(Op::select, below, encoded(first, on), number(-1));
+  const NodeRef status = on(Op::select, on(Op::greater_equal, last, end), encoded(last, on), codes);
+  report_outside(what, status, node, axis, where);
 }
 
 }  // namespace heddle::frontend

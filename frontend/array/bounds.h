@@ -16,4 +16,10 @@ std::string out_of_bounds(std::int64_t index, std::size_t axis, const std::strin
 void check_bounds(const char* what, const NodeRef& index, const NodeRef& node, std::size_t axis,
                   const SourceLocation& where);
 
+/// Checks indices that the host knows, by the least and the greatest of them, against the extent of
+/// an axis of `node`: throws IndexError for one out of range. If the extent is a symbol of a traced
+/// function, the next wait after a call throws.
+void check_known(const char* what, const NodeRef& node, std::size_t axis, std::int64_t least,
+                 std::int64_t greatest, const SourceLocation& where);
+
 }  // namespace heddle::frontend

@@ -70,10 +70,8 @@ class RegionBuilder {
         break;
       case IndexItem::Kind::array:
         if (const auto start = counted_start(item)) return add_axis(*start, 1, 1);
-        if (item.bounds) {
-          check_index(node_, axis_, item.bounds->first, site_);
-          check_index(node_, axis_, item.bounds->second, site_);
-        }
+        if (item.bounds)
+          check_known("a subscript", node_, axis_, item.bounds->first, item.bounds->second, site_);
         add_array(Access::node(*item.array, site_), item.bounds.has_value());
         break;
       case IndexItem::Kind::slice:

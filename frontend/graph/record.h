@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heddle/array.h"
+#include "heddle/axis_error.h"
 
 #include "frontend/graph/node.h"
 #include "ir/types/op.h"
@@ -80,6 +81,8 @@ auto located(const Site& site, Function&& function) {
     throw ShapeError(at(error.what(), site));
   } catch (const DTypeError& error) {
     throw DTypeError(at(error.what(), site));
+  } catch (const AxisError& error) {
+    throw AxisError(at(error.what(), site), error.axis(), error.ndim());
   } catch (const IndexError& error) {
     throw IndexError(at(error.what(), site));
   } catch (const ValueError& error) {

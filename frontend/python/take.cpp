@@ -2,6 +2,7 @@
 
 #include "heddle/manipulation.h"
 
+#include "frontend/array/bounds.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/region.h"
 #include "frontend/array/views.h"
@@ -29,8 +30,7 @@ void check_known(const Arguments& a, std::size_t parameter, std::optional<std::i
   const int rank = frontend::rank_of(whole);
   const auto checked = static_cast<std::size_t>(
       frontend::axis_of(a.name(), axis.value_or(0), rank, frontend::Site(a.where())));
-  for (const std::int64_t index : {bounds->first, bounds->second})
-    frontend::check_index(whole, checked, index, a.where());
+  frontend::check_known(a.name().c_str(), whole, checked, bounds->first, bounds->second, a.where());
 }
 
 Array taken(const Arguments& a) {

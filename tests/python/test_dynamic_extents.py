@@ -118,3 +118,22 @@ def test_symbols_that_are_made_have_new_names():
     values, total = both(hd.asarray(a), hd.ones(9))
     near(values, np.linalg.svd(a, compute_uv=False))
     assert float(total) == 9
+
+
+def put_seven(x):
+    x = x.copy()
+    x[[7, 0]] = 1
+    return x
+
+
+@pytest.mark.parametrize("function, bad", [
+    (lambda x: x[[0, 7]], 7), (lambda x: x[np.array([-8, 1])], -8),
+    (lambda x: x.take([7, 0]), 7), (put_seven, 7)])
+def test_known_indices_are_checked_at_each_call(function, bad):
+    call = hd.jit(function, dynamic=[("n",)])
+    for extent in (8, 20):
+        a = np.arange(float(extent))
+        np.testing.assert_array_equal(hd.asnumpy(call(hd.asarray(a))), function(a))
+    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0.*test_dynamic"):
+        hd.asnumpy(call(hd.arange(7.0)))
+    np.testing.assert_array_equal(hd.asnumpy(call(hd.arange(8.0))), function(np.arange(8.0)))
