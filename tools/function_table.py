@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "frontend/include/heddle"
 # Headers of classes, settings, tools, loops and exchanges, which declare no functions of NumPy.
 NOT_VOCABULARY = {"allocator", "array", "bulk_random", "control", "csgraph", "device", "distributed", "dlpack",
-                  "fields", "half", "heddle", "host_view", "indexing", "jit", "memory", "profile", "program", "random",
-                  "settings", "source_location", "sparse", "sparse_eigen", "sparse_linalg", "stream", "vmap"}
+                  "fields", "half", "heddle", "host_view", "indexing", "ipc", "jit", "memory", "profile", "program",
+                  "random", "settings", "source_location", "sparse", "sparse_eigen", "sparse_linalg", "stream", "vmap"}
 SETTINGS = {"set_linalg_errors"}  # settings declared in headers of functions
 PAGE = ROOT / "docs/reference/functions.md"
 BEGIN, END = "<!-- functions: tools/function_table.py -->\n", "<!-- end of functions -->\n"

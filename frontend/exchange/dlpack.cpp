@@ -8,6 +8,7 @@
 
 #include "heddle/error.h"
 #include "heddle/host_view.h"
+#include "heddle/manipulation.h"
 
 #include "frontend/array/access.h"
 #include "frontend/evaluate/checks.h"
@@ -43,15 +44,15 @@ Array imported(ForeignMemory memory, const ImportOptions& options, const SourceL
   refuse_in_trace("memory of other code", where);
   runtime::require_device(memory.device);
   if (options.ready) Stream::current(to_string(memory.device)).wait(*options.ready);
-  const auto layout = options.copy ? std::nullopt : frontend::dense_layout(memory);
+  const auto layout = options.copy ? std::nullopt : frontend::layout_of(memory);
   if (!layout) {
     const Array copy = frontend::copy_of(memory, where);
     if (memory.release) memory.release();
     return copy;
   }
   const Shape shape = memory.shape;
-  const Array value = Access::make(frontend::borrowed_node(std::move(memory), *layout));
-  return frontend::arranged(value, *layout, shape, where);
+  const NodeRef node = frontend::borrowed_node(std::move(memory), *layout);
+  return broadcast_to({Access::make(frontend::elements_in(node, *layout, where)), where}, shape);
 }
 
 template <class T>

@@ -110,7 +110,8 @@ Array copy_by_kernel(const ForeignMemory& memory, const SourceLocation& where) {
   }
   index = broadcast_to_shape(index, shape, where);
   const runtime::DeviceScope scope(memory.device);
-  const NodeRef flat = borrowed_node(std::move(all), {{last - first + 1}, {0}});
+  const MemoryLayout row = layout_of(all.shape, {1}).value();
+  const NodeRef flat = borrowed_node(std::move(all), row);
   const Array result = Access::make(take_at(flat, {{AxisIndex{0, index}}}, true, where));
   result.eval();
   runtime::Stream::current(memory.device).synchronize();  // before the memory is released
@@ -157,48 +158,20 @@ ForeignMemory memory_of(const dlpack::Tensor& tensor, std::function<void()> rele
   return result;
 }
 
-std::optional<DenseLayout> dense_layout(const ForeignMemory& memory) {
+std::optional<MemoryLayout> layout_of(const ForeignMemory& memory) {
   if (!is_aligned(memory)) return std::nullopt;
-  const std::size_t rank = memory.shape.size();
-  std::vector<std::int64_t> order(rank);
-  std::iota(order.begin(), order.end(), 0);
-  if (count(memory.shape) == 0) return DenseLayout{memory.shape, order};
-  const auto extent = [&](std::int64_t axis) {
-    const auto i = static_cast<std::size_t>(axis);
-    return memory.strides[i] == 0 ? 1 : memory.shape[i];
-  };
-  // An axis of one element may be anywhere.
-  const auto walked = std::stable_partition(order.begin(), order.end(),
-                                            [&](std::int64_t axis) { return extent(axis) == 1; });
-  std::stable_sort(walked, order.end(), [&](std::int64_t a, std::int64_t b) {
-    return memory.strides[static_cast<std::size_t>(a)] >
-           memory.strides[static_cast<std::size_t>(b)];
-  });
-  DenseLayout result;
-  result.axes.resize(rank);
-  for (std::size_t i = 0; i < rank; ++i) {
-    result.shape.push_back(extent(order[i]));
-    result.axes[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
-  }
-  const Strides wanted = c_strides(result.shape);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t stride = memory.strides[static_cast<std::size_t>(order[i])];
-    if (result.shape[i] > 1 && stride != wanted[i]) return std::nullopt;
-  }
-  return result;
+  return layout_of(memory.shape, memory.strides);
 }
 
-NodeRef borrowed_node(ForeignMemory memory, const DenseLayout& layout) {
-  const auto bytes = static_cast<std::size_t>(count(layout.shape)) * size_of(memory.dtype);
-  runtime::BufferRef buffer =
-      runtime::borrow(memory.data, bytes, runtime::Stream::current(memory.device),
-                      std::exchange(memory.release, nullptr));
-  return array_node({{memory.dtype, to_ir(layout.shape)}, std::move(buffer), 0});
-}
-
-Array arranged(const Array& value, const DenseLayout& layout, const Shape& shape,
-               const SourceLocation& where) {
-  return broadcast_to({permute_dims({value, where}, layout.axes), where}, shape);
+NodeRef borrowed_node(ForeignMemory memory, const MemoryLayout& layout) {
+  const auto size = static_cast<std::int64_t>(size_of(memory.dtype));
+  void* const first = memory.data == nullptr
+                          ? nullptr
+                          : static_cast<std::byte*>(memory.data) + layout.offset * size;
+  runtime::BufferRef buffer = runtime::borrow(first, static_cast<std::size_t>(layout.reach * size),
+                                              runtime::Stream::current(memory.device),
+                                              std::exchange(memory.release, nullptr));
+  return array_node({{memory.dtype, to_ir(layout.memory)}, std::move(buffer), 0});
 }
 
 Array copy_of(const ForeignMemory& memory, const SourceLocation& where) {

@@ -199,7 +199,7 @@ class Walker {
       walk_.aligned.push_back(!array || is_aligned(node->value));
       walk_.donated.push_back(array && !node->escapes &&
                               node->references() == node->internal_references &&
-                              node->value.buffer.unique() && node->value.buffer->pooled());
+                              node->value.buffer.unique() && node->value.buffer->overwritable());
     }
   }
 

@@ -347,8 +347,9 @@ void bind_constructor(nb::class_<ArrayObject>& type) {
       nb::arg("strides").none() = nb::none(), nb::arg("order").none() = nb::none(),
       nb::arg("memptr").none() = nb::none(),
       "An Array of zeros, float64 by default, or an Array of the memory of `buffer`: "
-      "numpy.ndarray. `buffer` is any object with the buffer protocol. Its memory is shared if the "
-      "strides leave no gaps. `memptr`, or a buffer of that type, is a heddle.cuda.MemoryPointer, "
+      "numpy.ndarray. `buffer` is any object with the buffer protocol. Its memory is shared, "
+      "unless "
+      "elements share memory. `memptr`, or a buffer of that type, is a heddle.cuda.MemoryPointer, "
       "as in cupy.ndarray, whose order of arguments, (shape, dtype, memptr, strides, order), is "
       "understood, too: the memory is always shared.");
 }

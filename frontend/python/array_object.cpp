@@ -16,6 +16,7 @@
 #include "frontend/graph/trace.h"
 #include "frontend/python/evaluation.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/shared_writes.h"
 #include "frontend/python/strides.h"
 
 namespace heddle::python {
@@ -238,6 +239,11 @@ const Array& View::read(const SourceLocation& where) {
 }
 
 void View::write(const NodeRef& value, const SourceLocation& where) {
+  if (base_->pinned && frontend::Trace::current() == nullptr) {
+    const Layout layout = layout_through(base_->pinned->shape, steps_).value();
+    for (View* view : base_->views) view->forget();
+    return write_elements(base_->pinned, layout, value, where);
+  }
   std::vector<NodeRef> operands{Access::node(base_->value, where)};
   for (std::size_t i = 0; i + 1 < steps_.size(); ++i) {
     operands.push_back(replay(steps_[i], operands.back(), where));

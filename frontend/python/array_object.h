@@ -31,6 +31,8 @@ struct Base {
   /// arrays.
   frontend::NodeRef pinned;
   bool read_only = false;  ///< memory that its owner does not allow to be written
+  /// Memory of which only the elements of its views may be read and written.
+  bool has_gaps = false;
   /// A 0-d result where NumPy returns a scalar. Scalars are immutable: `x += 1` makes a new array,
   /// and other names for this one keep the old value.
   bool is_scalar = false;

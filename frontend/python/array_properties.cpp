@@ -86,6 +86,7 @@ nb::object base_of(const ArrayObject& x) {
     const nb::object owner = nb::find(*x.base().owner);
     if (owner.is_valid()) return owner;
   }
+  if (x.base().has_gaps) return nb::none();
   return nb::cast(ArrayObject(x.shared_base()));
 }
 
@@ -121,9 +122,10 @@ void bind_array_properties(nb::class_<ArrayObject>& type) {
       .def_prop_ro("strides", strides,
                    "Distance in bytes between neighbours along each axis, equal to that of a NumPy "
                    "array produced by the same operations: numpy.ndarray.strides.")
-      .def_prop_ro(
-          "base", base_of,
-          "The array that owns the elements; None if this array owns them: numpy.ndarray.base.")
+      .def_prop_ro("base", base_of,
+                   "The array that owns the elements: numpy.ndarray.base. None if this array owns "
+                   "them, or if "
+                   "another library does, with gaps between them.")
       .def_prop_ro(
           "data", memory_of,
           "A memoryview of the elements: numpy.ndarray.data. On a GPU, a heddle.cuda.MemoryPointer "

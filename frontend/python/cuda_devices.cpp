@@ -73,6 +73,14 @@ void bind_cuda_devices(nb::module_& module) {
   module.def("device_at", [](const char* bus_id) { return text(device_at(bus_id)); });
   module.def("can_access_peer",
              [](const char* of, const char* peer) { return can_access_peer(of, peer); });
+  module.def("enable_peer_access", [](const char* of, const char* peer) {
+    const ReleaseGil release;
+    return enable_peer_access(of, peer);
+  });
+  module.def("disable_peer_access", [](const char* of, const char* peer) {
+    const ReleaseGil release;
+    disable_peer_access(of, peer);
+  });
   module.def("use_device", use_device);
   module.def("leave_device", leave_device);
   module.def("synchronize", [](const char* of) {

@@ -72,7 +72,11 @@ nb::object to_device(nb::object array, nb::handle device, const SourceLocation& 
     runtime::copy(buffer->pointer(), wanted,
                   static_cast<const std::byte*>(from.buffer->pointer()) + from.offset, source,
                   bytes, copying);
-    if (to_host) copying.synchronize();
+    if (to_host) {
+      copying.synchronize();
+    } else if (runtime::capabilities_of(source).asynchronous) {
+      from.buffer->used_on(copying);  // the copy may run after the array is gone
+    }
   }
   Array result = Access::make(frontend::array_node({from.type, std::move(buffer), 0}));
   const TakeGilBack acquire(release);

@@ -217,6 +217,7 @@ void copy_into(frontend::NodeRef pinned, frontend::NodeRef value) {
   if (capture.active()) capture.keep({to.buffer, from.buffer});
   for (const runtime::Buffer* buffer : {to.buffer.get(), from.buffer.get()})
     runtime::start_after(stream, buffer->stream());
+  if (!capture.active()) to.buffer->wait_for_users(stream);
   runtime::copy(static_cast<std::byte*>(to.buffer->pointer()) + to.offset, device,
                 static_cast<const std::byte*>(from.buffer->pointer()) + from.offset,
                 from.buffer->device(), bytes, stream);

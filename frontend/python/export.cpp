@@ -9,12 +9,14 @@
 #include "frontend/evaluate/checks.h"
 #include "frontend/exchange/device_names.h"
 #include "frontend/exchange/exported_memory.h"
+#include "frontend/exchange/shared_memory.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/trace.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/device.h"
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
+#include "frontend/python/sharing.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 
@@ -174,6 +176,19 @@ nb::object cuda_interface(ArrayObject& array) {
 }
 
 }  // namespace
+
+std::string shared_handle(ArrayObject& array, const SourceLocation& where) {
+  const auto exported = share(array, false, where);
+  const DType dtype = array.read(where).dtype();
+  take_pinned_read();
+  const ReleaseGil release;
+  std::string handle =
+      frontend::located(where, [&] { return frontend::handle_of(*exported, dtype); });
+  // What makes the elements, and writes to them, is enqueued on these.
+  exported->buffer->stream().synchronize();
+  runtime::Stream::current(exported->buffer->device()).synchronize();
+  return handle;
+}
 
 void bind_export(Functions& functions) {
   functions.def_method(

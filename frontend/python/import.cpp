@@ -9,6 +9,7 @@
 #include "frontend/array/access.h"
 #include "frontend/exchange/device_names.h"
 #include "frontend/exchange/foreign_memory.h"
+#include "frontend/exchange/shared_memory.h"
 #include "frontend/graph/record.h"
 #include "frontend/python/bindings.h"
 #include "frontend/python/cuda_interface.h"
@@ -18,6 +19,7 @@
 #include "frontend/python/gil.h"
 #include "frontend/python/held.h"
 #include "frontend/python/python_memory.h"
+#include "frontend/python/sharing.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 
@@ -29,8 +31,8 @@ namespace {
 
 using frontend::Access;
 using frontend::c_strides;
-using frontend::DenseLayout;
 using frontend::ForeignMemory;
+using frontend::MemoryLayout;
 
 /// The memory of a tensor that this owns. BufferError for a dtype or device that there is not.
 ForeignMemory memory_of(const dlpack::Tensor& tensor, const std::function<void()>& release) {
@@ -79,26 +81,28 @@ ForeignMemory unpack(nb::handle capsule) {
 }
 
 /// The memory's owner may write to it, so it is pinned from the start.
-ArrayObject adopt(ForeignMemory memory, const DenseLayout& layout, const SourceLocation& where) {
+ArrayObject adopt(ForeignMemory memory, const MemoryLayout& layout, const SourceLocation& where) {
   const Shape shape = memory.shape;
   auto base = std::make_shared<Base>();
   base->read_only = memory.read_only;
+  base->has_gaps = !layout.is_whole();
   const frontend::NodeRef node = frontend::borrowed_node(std::move(memory), layout);
   base->value = Access::make(node);
   base->pinned = node;
   register_pinned(node);
   ArrayObject array(std::move(base));
-  array = array.view_of(permute_dims({array.read(where), where}, layout.axes), where);
+  array = array.view_of(Access::make(frontend::elements_in(node, layout, where)), where);
   return array.view_of(broadcast_to({array.read(where), where}, shape), where);
 }
 
 nb::object imported(ForeignMemory memory, nb::handle copy, const SourceLocation& where) {
   const bool must = !copy.is_none() && PyObject_IsTrue(copy.ptr()) == 1;
   const bool may = copy.is_none() || must;
-  const auto layout = frontend::dense_layout(memory);
+  const auto layout = frontend::layout_of(memory);
   if (!layout && !may) {
-    raise(PyExc_BufferError,
-          "from_dlpack: copy=False, but an array with gaps in memory needs a copy");
+    raise(
+        PyExc_BufferError,
+        "from_dlpack: copy=False, but elements that are not aligned, or share memory, need a copy");
   }
   if (layout) {
     ArrayObject array = adopt(std::move(memory), *layout, where);
@@ -221,22 +225,26 @@ nb::object memory_array(std::uintptr_t pointer, runtime::Device device, nb::hand
   } else {
     for (nb::handle stride : strides) memory.strides.push_back(to_integer(stride) / size);
   }
-  const std::optional<DenseLayout> layout = frontend::dense_layout(memory);
+  const std::optional<MemoryLayout> layout = frontend::layout_of(memory);
   if (!layout) {
-    raise(
-        PyExc_ValueError,
-        "ndarray: memory that is not aligned, or strides that leave gaps, would need a copy. Make "
-        "an array of all of the memory, and index it");
+    raise(PyExc_ValueError,
+          "ndarray: memory that is not aligned, or elements that share memory, would need a copy. "
+          "Make an array of all of the memory, and index it");
   }
   memory.release = [held = hold(std::move(owner))]() mutable { held.reset(); };
   return nb::cast(adopt(std::move(memory), *layout, python_location()));
+}
+
+nb::object open_shared(const std::string& handle, const SourceLocation& where) {
+  return imported(frontend::located(where, [&] { return frontend::memory_of_handle(handle); }),
+                  nb::none(), where);
 }
 
 void bind_import(Functions& functions) {
   functions.def(
       "from_dlpack(x: Any, /, *, device: Device | None = None, copy: bool | None = None) -> Array",
       "An Array that shares the memory of another library's array: numpy.from_dlpack. It is a copy "
-      "if the memory has gaps. Both sides see each other's writes.\n\n"
+      "if elements are not aligned or share memory. Both sides see each other's writes.\n\n"
       "Raises BufferError if copy=False needs a copy, and for unsupported dtypes and devices.",
       [](const Arguments& a) { return from_dlpack(a[0], a[1], a[2], a.where()); });
   functions.def(

@@ -26,7 +26,7 @@ std::shared_ptr<runtime::MemoryHook> python_hook(nb::object hook);
 nb::object hooked_memory();
 
 /// An Array over memory at an address, which `owner` keeps. `strides` are in bytes, or None for C
-/// order. Raises ValueError if it would need a copy, because the strides leave gaps or the address
+/// order. Raises ValueError if it would need a copy, because elements share memory or the address
 /// is not aligned.
 nb::object memory_array(std::uintptr_t pointer, runtime::Device device, nb::handle shape,
                         nb::handle dtype, nb::handle strides, nb::object owner);

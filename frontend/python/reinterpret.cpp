@@ -68,6 +68,7 @@ ArrayObject ArrayObject::reinterpreted(DType dtype, const SourceLocation& where)
   if (keeps_steps) {
     const std::shared_ptr<Base> base =
         base_of(base_->pinned, 0, dtype, base_->pinned->shape, read_only());
+    base->has_gaps = base_->has_gaps;
     if (view_ == nullptr) return ArrayObject(base);
     return ArrayObject(std::make_shared<View>(base, steps(), view_->writable(), false));
   }

@@ -11,6 +11,7 @@
 #include "frontend/python/errors.h"
 #include "frontend/python/gil.h"
 #include "frontend/python/python_memory.h"
+#include "frontend/python/sharing.h"
 #include "frontend/streams/access.h"
 #include "frontend/streams/recorded.h"
 
@@ -103,6 +104,16 @@ void bind_events(nb::module_& module) {
            [](Event* self, bool timed, bool blocking, bool interprocess, const char* of) {
              const EventOptions options{timed, blocking, interprocess};
              without_gil([&] { new (self) Event(options, of); });
+           })
+      .def_static("open",
+                  [](const nb::bytes& handle, const char* of) {
+                    const std::string bytes(handle.c_str(), handle.size());
+                    return without_gil([&] { return Event::from_ipc_handle(bytes, of); });
+                  })
+      .def("ipc_handle",
+           [](const Event& self) {
+             const std::string handle = without_gil([&] { return self.ipc_handle(); });
+             return nb::bytes(handle.data(), handle.size());
            })
       .def("record",
            [](Event& self, const Stream& stream) { without_gil([&] { self.record(stream); }); })
@@ -198,6 +209,7 @@ void bind_cuda(Functions& functions) {
   bind_cuda_devices(module);
   bind_pinned_memory(module);
   bind_allocators(module);
+  bind_sharing(module);
 }
 
 }  // namespace heddle::python

@@ -62,6 +62,18 @@ bool can_access_peer(const std::string& of, const std::string& peer) {
   return runtime::backend_of(first).can_access(first.ordinal, second.ordinal);
 }
 
+bool enable_peer_access(const std::string& of, const std::string& peer) {
+  if (!can_access_peer(of, peer)) return false;
+  const runtime::Device first = named(of), second = named(peer);
+  return runtime::backend_of(first).enable_access(first.ordinal, second.ordinal);
+}
+
+void disable_peer_access(const std::string& of, const std::string& peer) {
+  const runtime::Device first = named(of), second = named(peer);
+  if (first.kind == second.kind)
+    runtime::backend_of(first).disable_access(first.ordinal, second.ordinal);
+}
+
 int driver_version(const std::string& kind) {
   return runtime::backend_of(runtime::parse_device(kind)).driver_version();
 }

@@ -6,6 +6,7 @@
 #include "heddle/error.h"
 
 #include "frontend/evaluate/checks.h"
+#include "frontend/streams/ipc_handle.h"
 #include "frontend/streams/recorded.h"
 #include "runtime/base/log.h"
 #include "runtime/device/backend.h"
@@ -55,10 +56,13 @@ void abandon_capture(const runtime::Stream& stream) noexcept {
 
 struct Event::State {
   State(runtime::Device device, const EventOptions& options)
-      : event(device, {options.timed, options.blocking, options.interprocess}),
-        timed(options.timed) {}
+      : event(device, runtime::EventKind{options.timed, options.blocking, options.interprocess}),
+        timed(options.timed),
+        interprocess(options.interprocess) {}
+  State(runtime::Device device, const runtime::IpcHandle& handle)
+      : event(device, handle), timed(false), interprocess(true) {}
   runtime::Event event;
-  const bool timed;
+  const bool timed, interprocess;
   std::atomic<bool> recorded{false};
 };
 
@@ -93,6 +97,21 @@ double Event::milliseconds_since(const Event& start) const {
   if (!(to.device() == from.device()))
     throw DeviceError("there is no time between events of " + start.device() + " and " + device());
   return to.milliseconds_since(from);
+}
+
+std::string Event::ipc_handle() const {
+  const runtime::ProcessSharing& sharing =
+      runtime::process_sharing_of(state_->event.device(), "events");
+  if (!state_->interprocess)
+    throw DeviceError("Event: an event for other processes must be made with interprocess=true");
+  const runtime::ContextScope context(state_->event.device());
+  const runtime::IpcHandle handle = sharing.event_handle(state_->event.handle());
+  return {handle.begin(), handle.end()};
+}
+
+Event Event::from_ipc_handle(const std::string& handle, const std::string& of) {
+  const runtime::Device device = named(of);
+  return Event(std::make_shared<State>(device, frontend::ipc_handle_of("Event", handle)));
 }
 
 std::string Event::device() const { return to_string(state_->event.device()); }

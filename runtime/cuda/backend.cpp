@@ -18,6 +18,8 @@
 #include "runtime/cuda/launcher.h"
 #include "runtime/cuda/libraries/blas.h"
 #include "runtime/cuda/memory_kinds.h"
+#include "runtime/cuda/peers.h"
+#include "runtime/cuda/process_sharing.h"
 #include "runtime/cuda/raw_module.h"
 #include "runtime/device/captured_source.h"
 #include "runtime/device/stream.h"
@@ -49,6 +51,10 @@ class CudaBackend final : public Backend {
   DeviceMemory memory(int ordinal) const override { return cuda::memory_of(ordinal); }
   std::optional<int> at_bus_id(const std::string& id) const override { return cuda::at_bus_id(id); }
   bool can_access(int ordinal, int peer) const override { return cuda::can_access(ordinal, peer); }
+  bool enable_access(int ordinal, int peer) const override {
+    return cuda::enable_access(ordinal, peer);
+  }
+  void disable_access(int ordinal, int peer) const override { cuda::disable_access(ordinal, peer); }
   bool unusable() const noexcept override { return cuda::unusable(); }
   void synchronize(int ordinal) const override;
   bool enter(int ordinal) const override { return cuda::enter_context(ordinal); }
@@ -128,6 +134,7 @@ class CudaBackend final : public Backend {
   void retain_by_captured_graph(StreamHandle stream,
                                 std::unique_ptr<GraphResource> held) const override;
   const GraphConditions* graph_conditions() const override { return cuda::graph_conditions(); }
+  const ProcessSharing* process_sharing() const override { return &cuda::process_sharing(); }
 };
 
 std::string CudaBackend::describe_missing(int) const {
@@ -209,6 +216,11 @@ void CudaBackend::copy(void* to, Device to_device, const void* from, Device from
   } else if (to_device == from_device) {
     driver.memcpy_dtod_async(address(to), address(from), bytes, stream.handle());
   } else {
+    // Without access the driver copies through the host. During a capture nothing is enabled.
+    if (!stream.capturing()) {
+      cuda::enable_access(to_device.ordinal, from_device.ordinal);
+      cuda::enable_access(from_device.ordinal, to_device.ordinal);
+    }
     driver.memcpy_peer_async(address(to), cuda::primary_context(to_device.ordinal), address(from),
                              cuda::primary_context(from_device.ordinal), bytes, stream.handle());
   }

@@ -147,10 +147,4 @@ std::optional<int> at_bus_id(const std::string& id) {
   return std::nullopt;
 }
 
-bool can_access(int ordinal, int peer) {
-  int can = 0;
-  driver().device_can_access_peer(&can, handle_of(ordinal), handle_of(peer));
-  return can != 0;
-}
-
 }  // namespace heddle::runtime::cuda

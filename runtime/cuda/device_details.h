@@ -14,7 +14,5 @@ DeviceDetails details_of(int ordinal);
 DeviceMemory memory_of(int ordinal);
 /// nullopt if no GPU of this process has the id, or if there is none.
 std::optional<int> at_bus_id(const std::string& id);
-/// Whether kernels of a GPU can read the memory of the other. Throws DeviceError.
-bool can_access(int ordinal, int peer);
 
 }  // namespace heddle::runtime::cuda

@@ -6,6 +6,7 @@
 
 #include "runtime/base/dynamic_library.h"
 #include "runtime/device/handles.h"
+#include "runtime/device/process_sharing.h"
 
 /// The CUDA Driver API, opened when first needed. The declarations are Heddle's own and follow the
 /// binary interface of cuda.h, so that building Heddle needs no CUDA toolkit.
@@ -22,26 +23,33 @@ enum class Result : int {
   invalid_device = 101,
   invalid_image = 200,
   invalid_context = 201,
+  map_failed = 205,
   no_binary_for_gpu = 209,
   ecc_uncorrectable = 214,
+  peer_access_unsupported = 217,
   invalid_ptx = 218,
   nvlink_uncorrectable = 220,
   unsupported_ptx_version = 222,
   contained = 226,
   invalid_source = 300,
+  invalid_handle = 400,
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
   launch_out_of_resources = 701,
   launch_timeout = 702,
+  peer_access_already_enabled = 704,
+  peer_access_not_enabled = 705,
   context_is_destroyed = 709,
   assertion = 710,
+  too_many_peers = 711,
   hardware_stack_error = 714,
   illegal_instruction = 715,
   misaligned_address = 716,
   invalid_address_space = 717,
   invalid_pc = 718,
   launch_failed = 719,
+  not_supported = 801,
   stream_capture_unsupported = 900,
   stream_capture_invalidated = 901
 };
@@ -102,6 +110,10 @@ struct MemoryLocation {
   int type = 1;  ///< CU_MEM_LOCATION_TYPE_DEVICE; 2: CU_MEM_LOCATION_TYPE_HOST
   int ordinal = 0;
 };
+/// CUipcMemHandle and CUipcEventHandle.
+struct IpcBytes {
+  IpcHandle bytes{};
+};
 enum class CaptureStatus : int { none = 0, active = 1, invalidated = 2 };
 enum class GraphNodeType : int { kernel = 0, memcpy = 1, memset = 2 };
 
@@ -111,6 +123,7 @@ inline constexpr unsigned event_disable_timing = 2;
 inline constexpr unsigned event_interprocess = 4;
 inline constexpr unsigned host_alloc_portable = 1;
 inline constexpr unsigned mem_attach_global = 1;
+inline constexpr unsigned ipc_lazy_enable_peer_access = 1;
 inline constexpr unsigned user_object_no_destructor_sync = 1;
 inline constexpr unsigned graph_user_object_move = 1;
 

@@ -22,6 +22,7 @@ class CallHandler;
 class GraphConditions;
 class KernelCompiler;
 class KernelLauncher;
+class ProcessSharing;
 class RawModule;
 class Stream;
 struct Finding;
@@ -100,6 +101,10 @@ class Backend {
   virtual std::optional<int> at_bus_id(const std::string& id) const = 0;
   /// Whether kernels of one device can read the memory of the other.
   virtual bool can_access(int ordinal, int peer) const = 0;
+  /// Lets kernels and copies of one device use the memory of the other. Returns false if they
+  /// cannot. disable_access() undoes it.
+  virtual bool enable_access(int ordinal, int peer) const = 0;
+  virtual void disable_access(int ordinal, int peer) const = 0;
   /// True once no call may be made any more, not even to release memory: the process has begun to
   /// exit, or was forked from a process that uses the backend.
   virtual bool unusable() const noexcept = 0;
@@ -205,6 +210,8 @@ class Backend {
                                         std::unique_ptr<GraphResource> held) const = 0;
   /// Loops and branches inside captured graphs. Null if there are none.
   virtual const GraphConditions* graph_conditions() const { return nullptr; }
+  /// Memory and events that several processes use. Null if there is none.
+  virtual const ProcessSharing* process_sharing() const { return nullptr; }
 
  protected:
   constexpr Backend(std::string_view name, std::string_view device_noun, bool is_numbered,

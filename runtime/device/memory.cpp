@@ -269,8 +269,9 @@ void poison(const Buffer& buffer, const Stream& stream) {
 }
 
 BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
-                 std::function<void()> on_release) {
+                 std::function<void()> on_release, bool overwritable) {
   auto* buffer = new Buffer(stream.state(), pointer, bytes, nullptr);
+  buffer->overwritable_ = overwritable;
   buffer->on_release_ = on_release ? std::move(on_release) : [] {};
   return BufferRef(buffer);
 }

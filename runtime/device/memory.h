@@ -29,6 +29,8 @@ class Buffer {
   bool is_of(const Stream& stream) const { return stream_ == stream.state(); }
   /// False for borrowed memory, which someone else owns.
   bool pooled() const { return !on_release_; }
+  /// Whether a program that is given the buffer may write to it in place.
+  bool overwritable() const { return pooled() || overwritable_; }
 
   /// Sets the label and source location that OutOfMemory reports for it. Only the sole holder may
   /// call this.
@@ -45,7 +47,7 @@ class Buffer {
  private:
   friend class BufferRef;
   friend BufferRef allocate(std::size_t, const Stream&, const Label&, ir::Location);
-  friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>);
+  friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>, bool);
   Buffer(StreamState* stream, void* pointer, std::size_t bytes, Chunk* chunk)
       : stream_(stream), pointer_(pointer), bytes_(bytes), chunk_(chunk) {}
   ~Buffer();
@@ -56,6 +58,7 @@ class Buffer {
   std::size_t bytes_;
   Chunk* chunk_;  ///< null for borrowed and empty buffers
   std::function<void()> on_release_;
+  bool overwritable_ = false;
   ir::Mutex mutex_;  ///< guards users_
   std::vector<StreamState*> users_;
 };
@@ -84,7 +87,7 @@ class BufferRef {
 
  private:
   friend BufferRef allocate(std::size_t, const Stream&, const Label&, ir::Location);
-  friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>);
+  friend BufferRef borrow(void*, std::size_t, const Stream&, std::function<void()>, bool);
   explicit BufferRef(Buffer* buffer) : buffer_(buffer) {
     if (buffer_ != nullptr) buffer_->references_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -108,8 +111,9 @@ Label label_of(const ir::Type& type, std::string_view of = {});
 void poison(const Buffer& buffer, const Stream& stream);
 
 /// Wraps memory owned by someone else, which stays valid until `on_release` is called.
+/// `overwritable`: a program that is given it may write to it in place.
 BufferRef borrow(void* pointer, std::size_t bytes, const Stream& stream,
-                 std::function<void()> on_release);
+                 std::function<void()> on_release, bool overwritable = false);
 
 /// A device's memory pool: its statistics, limit and trim. HEDDLE_MEMORY_LIMIT (bytes, or with a
 /// suffix K, M or G) is the initial limit of every pool. Throws DeviceError.

@@ -279,6 +279,13 @@ Event::Event(Device device, const EventKind& kind)
   handle_ = backend_of(device).create_event(kind);
 }
 
+Event::Event(Device device, const IpcHandle& handle) : device_(device), pooled_(false) {
+  require_device(device);
+  const ProcessSharing& sharing = process_sharing_of(device, "events");
+  const ContextScope context(device);
+  handle_ = sharing.open_event(handle);
+}
+
 void Event::record(const Stream& stream) {
   if (!(stream.device() == device_)) {
     throw DeviceError("an event of " + to_string(device_) + " cannot be recorded on a stream of " +
@@ -325,6 +332,15 @@ double Event::milliseconds_since(const Event& start) const {
     return std::chrono::duration<double, std::milli>(when_ - start.when_).count();
   }
   return backend_of(device_).milliseconds_between(start.handle_, handle_);
+}
+
+const ProcessSharing& process_sharing_of(Device device, const char* what) {
+  const ProcessSharing* const sharing = backend_of(device).process_sharing();
+  if (sharing == nullptr) {
+    throw DeviceError(std::string("other processes cannot open ") + what + " of " +
+                      to_string(device) + "; use shared memory of the system there");
+  }
+  return *sharing;
 }
 
 std::optional<Device> device_of_pointer(const void* pointer) {

@@ -11,6 +11,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/device/handles.h"
+#include "runtime/device/process_sharing.h"
 
 namespace heddle::runtime {
 
@@ -111,6 +112,8 @@ class Event {
   explicit Event(const Stream& stream, bool timed = false);
   /// An event that is not recorded yet, which counts as done. Throws DeviceError.
   Event(Device device, const EventKind& kind);
+  /// An event of another process. Throws DeviceError.
+  Event(Device device, const IpcHandle& handle);
   Event(Event&& other) noexcept
       : device_(other.device_),
         handle_(std::exchange(other.handle_, nullptr)),
@@ -141,6 +144,10 @@ class Event {
 /// The device that owns the memory at a pointer, or the CPU for host memory that GPUs can access.
 /// nullopt for memory that no driver knows. Throws DeviceError.
 std::optional<Device> device_of_pointer(const void* pointer);
+
+/// What shares the device's memory and events with other processes. Throws DeviceError if nothing
+/// does; `what` is what was asked of it.
+const ProcessSharing& process_sharing_of(Device device, const char* what);
 
 /// Copies bytes between any two devices, in the stream's order. If a GPU takes part, the stream
 /// must be a GPU's. When a copy from host memory returns, the source may be reused, and a copy to

@@ -54,6 +54,8 @@ class HostBackend final : public Backend {
   }
   std::optional<int> at_bus_id(const std::string&) const override { return std::nullopt; }
   bool can_access(int, int) const override { return true; }
+  bool enable_access(int, int) const override { return true; }
+  void disable_access(int, int) const override {}
   bool unusable() const noexcept override { return false; }
   void synchronize(int) const override {}
   bool enter(int) const override { return false; }

@@ -158,7 +158,7 @@ void Frame::own_donated_inputs() {
     const ProgramOutput& output = program_.outputs[i];
     if (!output.input || !program_.inputs[*output.input].donated) continue;
     const DeviceArray& array = input(*output.input);
-    if (array.buffer.unique() && array.buffer->pooled()) {
+    if (array.buffer.unique() && array.buffer->overwritable()) {
       array.buffer->wait_for_users(stream_);
       continue;
     }

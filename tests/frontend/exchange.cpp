@@ -8,8 +8,12 @@
 #include "heddle/host_view.h"
 
 #include "frontend/array/access.h"
+#include "frontend/evaluate/evaluate.h"
 #include "frontend/exchange/foreign_memory.h"
+#include "frontend/exchange/memory_layout.h"
+#include "frontend/graph/record.h"
 #include "runtime/device/device.h"
+#include "runtime/device/memory.h"
 #include "values.h"
 
 using namespace hd;
@@ -111,14 +115,32 @@ TEST_CASE("tensors of DLPack are read where they lie, and deleted when nothing r
   CHECK(from_dlpack(tensor.versioned()).item<float>() == 0);
 }
 
-TEST_CASE("tensors with gaps, odd addresses and copies leave their memory at once") {
+TEST_CASE("tensors with gaps are read where they lie") {
   const runtime::DeviceScope cpu(runtime::Device{});
   Tensor tensor(24);
   tensor.shape = {2, 3};
   tensor.strides = {12, 2};
+  {
+    const Array x = from_dlpack(tensor.versioned());
+    CHECK(tensor.deleted == 0);
+    check(x + 1.0f, {2, 3}, std::vector<float>{1, 3, 5, 13, 15, 17});
+    check(sum(x, {1}), {2}, std::vector<float>{6, 42});
+  }
+  CHECK(tensor.deleted == 1);
+  tensor.shape = {3, 2};
+  tensor.strides = {-2, -9};  // backwards
+  check(from_dlpack(tensor.versioned(15 * sizeof(float))), {3, 2},
+        std::vector<float>{15, 6, 13, 4, 11, 2});
+}
+
+TEST_CASE("overlapping tensors, odd addresses and copies leave their memory at once") {
+  const runtime::DeviceScope cpu(runtime::Device{});
+  Tensor tensor(24);
+  tensor.shape = {2, 3};
+  tensor.strides = {1, 1};
   Array x = from_dlpack(tensor.versioned());
   CHECK(tensor.deleted == 1);
-  check(x, {2, 3}, std::vector<float>{0, 2, 4, 12, 14, 16});
+  check(x, {2, 3}, std::vector<float>{0, 1, 2, 1, 2, 3});
   tensor.strides = {3, 1};
   x = from_dlpack(tensor.versioned(), {.copy = true});
   CHECK(tensor.deleted == 2);
@@ -127,6 +149,72 @@ TEST_CASE("tensors with gaps, odd addresses and copies leave their memory at onc
   x = from_dlpack(tensor.versioned(2));  // between two elements
   CHECK(tensor.deleted == 3);
   CHECK(x.shape() == Shape{2, 3});
+}
+
+namespace {
+
+/// Offsets of the elements, in C order.
+void visit(const Shape& shape, const frontend::Strides& strides, std::size_t axis, std::int64_t at,
+           std::vector<std::int64_t>& offsets) {
+  if (axis == shape.size()) return offsets.push_back(at);
+  for (std::int64_t i = 0; i < shape[axis]; ++i)
+    visit(shape, strides, axis + 1, at + i * strides[axis], offsets);
+}
+
+/// Reads the elements of a layout, and writes to them in place and to nothing else.
+void check_layout(const Shape& shape, const frontend::Strides& strides) {
+  const auto layout = frontend::layout_of(shape, strides);
+  REQUIRE(layout.has_value());
+  std::vector<std::int64_t> offsets;
+  visit(shape, strides, 0, -layout->offset, offsets);
+  constexpr std::int64_t before = 16;  // elements in front that nobody may touch
+  std::vector<float> memory(static_cast<std::size_t>(layout->reach + 2 * before));
+  std::iota(memory.begin(), memory.end(), 0.0f);
+  CHECK(std::ranges::max(offsets) == layout->reach - 1);
+  CHECK(std::ranges::min(offsets) == 0);
+  const auto node = [&] {
+    return frontend::array_node(
+        {{DType::f32, frontend::to_ir(layout->memory)},
+         runtime::borrow(memory.data() + before, static_cast<std::size_t>(layout->reach) * 4,
+                         runtime::Stream::current({}), {}, true),
+         0});
+  };
+  const SourceLocation here = SourceLocation::current();
+  const Array x = frontend::Access::make(frontend::elements_in(node(), *layout, here));
+  std::vector<float> expected;
+  for (const std::int64_t offset : offsets)
+    expected.push_back(memory[static_cast<std::size_t>(offset + before)]);
+  check(x, shape, expected);
+  const Array value = (x * -1.0f).eval();
+  frontend::NodeRef base = node();
+  const frontend::NodeRef updated =
+      frontend::with_elements(base, *layout, frontend::Access::node(value, here), here);
+  base = {};
+  frontend::evaluate(updated);
+  CHECK(updated->value.buffer->pointer() == memory.data() + before);
+  std::vector<float> after(memory.size());
+  std::iota(after.begin(), after.end(), 0.0f);
+  for (const std::int64_t offset : offsets) after[static_cast<std::size_t>(offset + before)] *= -1;
+  CHECK(memory == after);
+}
+
+}  // namespace
+
+TEST_CASE("memory of any strides is read as a slice, and written in place") {
+  const runtime::DeviceScope cpu(runtime::Device{});
+  check_layout({4, 3}, {6, 2});
+  check_layout({4, 3, 6}, {30, 12, 1});
+  check_layout({3, 4, 6}, {12, 30, 1});
+  check_layout({6, 4, 3}, {-1, 30, -12});
+  check_layout({5}, {-3});
+  check_layout({3, 1, 2}, {1, 99, 7});
+  check_layout({2, 3, 2, 2}, {100, 20, 10, 2});
+  check_layout({3}, {11});
+  CHECK(frontend::layout_of({}, {})->is_whole());
+  check_layout({300, 70}, {80, 1});
+  check_layout({2, 2}, {6, 4});
+  CHECK_MESSAGE(!frontend::layout_of({3, 4}, {1, 1}), "a window that slides");
+  CHECK_MESSAGE(!frontend::layout_of({2, 4}, {6, 4}), "rows that run into each other");
 }
 
 TEST_CASE("a tensor that is refused remains the caller's") {

@@ -75,6 +75,17 @@ def test_arrays_of_two_devices_are_refused(environment):
     """, environment)
 
 
+@pytest.mark.skipif(not has_two_gpus(), reason="there are no two GPUs")
+def test_a_fused_function_runs_on_each_of_two_gpus():
+    fused = hd.fuse(lambda x, y: x + y * 2)
+    for number in (0, 1, 0):
+        with hd.cuda.Device(number):
+            x = hd.arange(9).reshape(3, 3) * (number + 1)
+            result = fused(x, x + 1)
+            assert result.device == f"cuda:{number}"
+            assert result.tolist() == (x * 3 + 2).tolist()
+
+
 def test_pointers_tell_their_device():
     run("""
         import numpy as np, heddle as hd

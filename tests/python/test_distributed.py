@@ -141,8 +141,9 @@ def test_what_is_refused():
 def test_other_backends_are_refused():
     with pytest.raises(ValueError, match="nccl"):
         hd.distributed.init_process_group(2, 0, backend="gloo")
-    with pytest.raises(ValueError, match="rank 2"):
-        hd.distributed.init_process_group(2, 2, port=free_port())
+    for size, rank in ((2, 2), (2, -1), (0, 0), (-1, 0)):
+        with pytest.raises(ValueError, match=f"no rank {rank} of {size} "):
+            hd.distributed.init_process_group(size, rank, port=free_port())
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int32"])

@@ -87,11 +87,73 @@ def test_layouts_that_need_a_copy():
     fortran = np.asfortranarray(np.arange(12.0).reshape(3, 1, 4))
     check(hd.from_dlpack(fortran, copy=False), fortran)
     check(hd.from_dlpack(np.broadcast_to(a[0], (2, 4)).copy()[:, ::2]), a[[0, 0], ::2])
+    windows = np.lib.stride_tricks.sliding_window_view(a, 2, 1)
     with pytest.raises(BufferError):
-        hd.from_dlpack(a[:, ::2], copy=False)
+        hd.from_dlpack(windows, copy=False)
+    check(hd.from_dlpack(windows), windows)
     x = hd.from_dlpack(a, copy=True)
     a[0, 0] = 99
     assert x[0, 0].item() == 0
+
+
+GAPS = [lambda x: x[:, ::2], lambda x: x[::-2, 1:3], lambda x: x[:, ::2, 1], lambda x: x.T[1::2],
+        lambda x: x[1, ::3], lambda x: x[..., -1], lambda x: x[:, 1:4, ::-1].transpose(1, 2, 0),
+        lambda x: x[1:2, ::4, None], lambda x: np.diagonal(x), lambda x: x[:, ::2].reshape(4, -1, 1, 6)]
+PARTS = [lambda x: x, lambda x: x[1:], lambda x: x[..., ::-1], lambda x: x[::2], lambda x: x.T,
+         lambda x: x[:1], lambda x: x[..., -1:]]
+
+
+@pytest.mark.parametrize("gaps", GAPS)
+@pytest.mark.parametrize("dtype", ["f4", "c16", "i1"])
+def test_memory_with_gaps_is_a_view(gaps, dtype):
+    """Both sides see each other's writes, and what lies between the elements stays."""
+    a = np.arange(4 * 5 * 6).astype(dtype).reshape(4, 5, 6)
+    view = gaps(a)
+    view = view if view.flags.writeable else np.lib.stride_tricks.as_strided(
+        a, view.shape, view.strides, writeable=True)
+    x = hd.from_dlpack(view, copy=False)
+    check(x, view)
+    check(x + x, view + view)
+    check(hd.sum(x, axis=0, dtype=x.dtype), view.sum(0, dtype=dtype))
+    assert x.base is None and not x.flags.owndata and np.shares_memory(np.from_dlpack(x), a)
+    assert [s for s, n in zip(x.strides, x.shape) if n > 1] == [
+        s for s, n in zip(view.strides, view.shape) if n > 1]
+    offset = view.__array_interface__["data"][0] - a.__array_interface__["data"][0]
+    for number, part in enumerate(PARTS):
+        before = a.copy()
+        touched = np.zeros(a.shape, bool)
+        mark = np.lib.stride_tricks.as_strided(
+            touched.reshape(-1)[offset // a.itemsize:], view.shape,
+            [stride // a.itemsize for stride in view.strides], writeable=True)
+        part(mark)[...] = True
+        target = part(x)
+        target[...] = number + 1
+        np.testing.assert_array_equal(a, np.where(touched, number + 1, before).astype(dtype))
+        target += target
+        np.testing.assert_array_equal(a, np.where(touched, 2 * number + 2, before).astype(dtype))
+        check(x, view)
+    view[...] = 3
+    check(x, view)
+    if dtype == "c16":
+        x.imag[...] = 7
+        np.testing.assert_array_equal(view, np.full(view.shape, 3 + 7j))
+    inside = hd.jit(lambda v: v * 2)(x)
+    view[...] = 5
+    check(inside, np.full(view.shape, 6 + (14j if dtype == "c16" else 0)).astype(dtype))
+
+
+def test_memory_with_gaps_is_kept_and_may_be_read_only():
+    a = np.arange(100000).reshape(100, 1000)
+    x = hd.from_dlpack(a[:, ::3])
+    total = a[:, ::3].sum()
+    a.flags.writeable = False
+    y = hd.from_dlpack(a[::2, ::3])
+    with pytest.raises(ValueError, match="read-only"):
+        y[0, 0] = 1
+    del a
+    gc.collect()
+    assert hd.sum(x).item() == total
+    np.testing.assert_array_equal(hd.asnumpy(hd.from_dlpack(x.view(hd.uint64))), hd.asnumpy(x))
 
 
 def test_broadcast_views_are_read_only():
@@ -180,6 +242,40 @@ def test_memory_lives_as_long_as_it_is_shared():
     assert hd.sum(x).item() == 4999950000
     capsule = hd.ones(3).__dlpack__()
     del capsule  # never taken
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_capsules_keep_memory_of_a_pool(version):
+    pool = hd.cuda.MemoryPool()
+    with hd.cuda.using_allocator(pool.malloc):
+        x = (hd.arange(1000.0) + 1).eval()
+        y = (x * 2).eval()
+    free = pool.n_free_blocks()
+    capsule, other = x.__dlpack__(max_version=version), y.__dlpack__(max_version=version)
+    z = hd.from_dlpack(OfCapsule(other, y.__dlpack_device__()))
+    assert '"used_dltensor' in repr(other) and '"dltensor' in repr(capsule)
+    del x, y
+    hd.synchronize()
+    assert pool.n_free_blocks() == free and pool.used_bytes() >= 16000
+    del capsule  # nobody has taken it
+    assert pool.used_bytes() < 16000
+    del z
+    hd.synchronize()
+    assert pool.used_bytes() == 0
+    del other
+
+
+class OfCapsule:
+    """What exports a capsule that is there already."""
+
+    def __init__(self, capsule, device):
+        self.capsule, self.device = capsule, device
+
+    def __dlpack__(self, **options):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return self.device
 
 
 def test_torch():

@@ -80,10 +80,19 @@ def test_an_array_over_memory_shares_it():
     np.testing.assert_array_equal(hd.asnumpy(fortran), hd.asnumpy(turned))
     tail = hd.ndarray((20,), memptr=pointer + 800)
     tail += 1000
+    gaps = hd.ndarray((3, 2), memptr=pointer + 8, strides=(192, 24))
+    before = hd.asnumpy(x)
+    gaps -= 5000
+    gaps[1] = -1
+    after = before.copy().reshape(-1)
+    after[[1, 4, 49, 52]] -= 5000
+    after[[25, 28]] = -1
+    np.testing.assert_array_equal(hd.asnumpy(x).reshape(-1), after)
+    x[...] = hd.asarray(before)
     assert x[9, 11].item() == 1119 and x[0, 0].item() == 0
     assert hd.ndarray((0,), memptr=pointer + 960).shape == (0,)
     for wrong, match in ((dict(shape=(121,)), "bytes are needed"), (dict(shape=(-1,)), "negative"),
-                         (dict(shape=(5,), strides=(16,)), "gaps"),
+                         (dict(shape=(5, 4), strides=(8, 8)), "share memory"),
                          (dict(shape=(5,), offset=4), "aligned")):
         with pytest.raises(ValueError, match=match):
             hd.ndarray(**wrong, memptr=pointer)

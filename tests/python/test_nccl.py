@@ -109,11 +109,18 @@ def test_a_group_of_one_needs_nobody():
         pointer = x.__cuda_array_interface__["data"][0]
         comm.allReduce(pointer, pointer, 3, nccl.NCCL_DOUBLE, nccl.NCCL_SUM, 0)
         assert x.tolist() == [0, 1, 2]
+        assert (comm.size(), comm.rank_id()) == (1, 0)
+        comm.check_async_error()
         comm.abort()
         refusal(nccl.NcclError, lambda: comm.allReduce(pointer, pointer, 3, nccl.NCCL_DOUBLE, nccl.NCCL_SUM, 0))
         assert nccl.get_build_version() == nccl.get_version()
         refusal(ValueError, lambda: nccl.NcclCommunicator(2, nccl.get_unique_id(), 2))
         refusal(ValueError, lambda: nccl.NcclCommunicator(2, b"short", 0))
+        refusal(ValueError, lambda: nccl.NcclCommunicator(1, (1, 2, 3), 0))
+        refusal(TypeError, lambda: nccl.NcclCommunicator(1, None, 0))
+        (alone,) = nccl.NcclCommunicator.initAll(1)
+        assert (alone.rank_id(), alone.device_id(), alone.size()) == (0, 0, 1)
+        alone.destroy()
         print("done")
     """)
 

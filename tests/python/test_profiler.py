@@ -3,6 +3,7 @@
 import io
 from contextlib import redirect_stdout
 
+import numpy as np
 import pytest
 from conftest import ON_CPU
 
@@ -41,6 +42,21 @@ def test_benchmark():
                   {"devices": 0}, {"kwargs": ()}):
         with pytest.raises(ValueError):
             hd.profiler.benchmark(**{"func": work, "args": (x,), "n_repeat": 1} | wrong)
+
+
+def test_text_of_what_was_measured():
+    PerfCaseResult = hd.profiler.PerfCaseResult
+    times = np.array([[4.5, 7.5, 6.0], [9.0, 3.0, 6.0]]) * 1e-6
+    cpu = "step                :    CPU:     6.000 us   +/-  1.225 (min:     4.500 / max:     7.500) us"
+    both = cpu + "     GPU-0:     6.000 us   +/-  2.449 (min:     3.000 / max:     9.000) us"
+    result = PerfCaseResult("step", times, (0,))
+    assert result.to_str() == cpu == result.to_str() and str(result) == both
+    once = np.array([[5.5], [6.5], [7.25], [8.0]]) * 1e-6
+    result = PerfCaseResult("step", once, (0, 1, 2))
+    assert result.to_str() == "step                :    CPU:     5.500 us"
+    assert str(result) == ("step                :    CPU:     5.500 us     GPU-0:     6.500 us "
+                           "    GPU-1:     7.250 us     GPU-2:     8.000 us")
+    hd.profiler.benchmark(hd.nonzero, kwargs={"a": hd.arange(5)}, n_repeat=1, n_warmup=1)
 
 
 def test_time_range():

@@ -128,8 +128,8 @@ void check_events() {
   CHECK_THROWS_AS(event.record(stream), DeviceError);
   event.record(stream);
   control().fail("cuEventCreate", failure, 0);
-  CHECK_THROWS_AS(runtime::Event(gpu, {}), DeviceError);
-  CHECK_NOTHROW(runtime::Event(gpu, {}));
+  CHECK_THROWS_AS(runtime::Event(gpu, runtime::EventKind{}), DeviceError);
+  CHECK_NOTHROW(runtime::Event(gpu, runtime::EventKind{}));
   const runtime::Event untimed(gpu, {});
   CHECK_THROWS_AS(static_cast<void>(end.milliseconds_since(untimed)), DeviceError);
 }

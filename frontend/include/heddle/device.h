@@ -36,6 +36,11 @@ DeviceMemory device_memory(const std::string& of = device());
 std::string device_at(const std::string& pci_bus_id);
 /// Whether kernels of the first device can read memory of the second.
 bool can_access_peer(const std::string& of, const std::string& peer);
+/// Lets kernels and copies of the first device use memory of the second, if they can: then it
+/// returns true. Copies between devices do this themselves. Calling it again has no effect.
+bool enable_peer_access(const std::string& of, const std::string& peer);
+/// Undoes enable_peer_access(). No work that uses the access may be pending.
+void disable_peer_access(const std::string& of, const std::string& peer);
 
 /// The newest CUDA version that the driver supports: 12040 for 12.4. 0 if there is no driver.
 int driver_version(const std::string& kind = "cuda");

@@ -89,10 +89,11 @@ struct ImportOptions {
 };
 
 /// An Array that reads a tensor's memory. The tensor's deleter is called when nothing reads the
-/// memory any more. Elements with gaps between them are copied, and so are elements that are not
-/// aligned. If the function throws, the tensor remains the caller's: DTypeError for a dtype that
-/// Heddle has not, DeviceError for a device that this process has not, ValueError for another major
-/// version of DLPack, TraceError inside a trace.
+/// memory any more. With gaps between the elements, the Array is a slice of the memory. Elements
+/// that are not aligned, or that share memory other than by a stride of 0, are copied. If the
+/// function throws, the tensor remains the caller's: DTypeError for a dtype that Heddle has not,
+/// DeviceError for a device that this process has not, ValueError for another major version of
+/// DLPack, TraceError inside a trace.
 Array from_dlpack(dlpack::VersionedTensor* tensor, const ImportOptions& options = {},
                   SourceLocation where = SourceLocation::current());
 Array from_dlpack(dlpack::ManagedTensor* tensor, const ImportOptions& options = {},

@@ -26,6 +26,7 @@
 #include "heddle/index_arrays.h"
 #include "heddle/indexing.h"
 #include "heddle/io.h"
+#include "heddle/ipc.h"
 #include "heddle/iteration.h"
 #include "heddle/jit.h"
 #include "heddle/joining.h"

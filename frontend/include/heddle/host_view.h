@@ -114,9 +114,9 @@ template <Element T, std::size_t Rank>
 HostView<const T, Rank> host_view(const Array&& x,
                                   SourceLocation where = SourceLocation::current()) = delete;
 
-/// Host memory as an Array. On the CPU nothing is copied, unless there are gaps between the
-/// elements. The memory must stay unchanged and alive as long as the array, or any recorded but
-/// uncomputed value that uses it; `owner` is released when nothing reads it any more.
+/// Host memory as an Array. On the CPU nothing is copied, unless elements share memory. The memory
+/// must stay unchanged and alive as long as the array, or any recorded but uncomputed value that
+/// uses it; `owner` is released when nothing reads it any more.
 template <class T, std::size_t Rank>
   requires Element<std::remove_const_t<T>>
 Array view(const HostView<T, Rank>& memory, std::shared_ptr<const void> owner = {},

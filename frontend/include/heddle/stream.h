@@ -51,6 +51,14 @@ class Event {
   /// recorded and done.
   double milliseconds_since(const Event& start) const;
 
+  /// 64 bytes, with which another process of the machine opens the event. DeviceError unless it was
+  /// made with EventOptions::interprocess, and on the CPU. Keep the event as long as that process
+  /// uses it.
+  std::string ipc_handle() const;
+  /// The event of another process, for which work of this one waits. DeviceError if that process
+  /// has ended, or is this one; ValueError for bytes that are no handle.
+  static Event from_ipc_handle(const std::string& handle, const std::string& of = heddle::device());
+
   std::string device() const;
   /// The driver's handle; null on the CPU.
   void* handle() const;
@@ -58,6 +66,7 @@ class Event {
  private:
   friend class Stream;
   struct State;
+  explicit Event(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
 

@@ -193,7 +193,6 @@ int cuDeviceGetAttribute(int* value, int attribute, int) {
   *value = found->second;
   return success;
 }
-int cuDeviceCanAccessPeer(int* can, int, int) { return *can = 0, success; }
 /// "0000:0N:00.0"
 int cuDeviceGetPCIBusId(char* id, int length, int device) {
   if (device < 0 || device >= devices) return invalid_device;
@@ -230,7 +229,6 @@ int cuCtxSynchronize() {
   }
   return context_error();
 }
-int cuCtxEnablePeerAccess(Context*, unsigned) { return success; }
 
 int cuStreamCreate(Stream** stream, unsigned) {
   if (const int error = context_error()) return error;
@@ -279,6 +277,10 @@ int cuStreamWaitEvent(Stream* stream, Event* event, unsigned) {
   if (stream->context->lost != success) return stream->context->lost;
   if ((stream->capture != nullptr) != event->mark->captured) return capture_isolation;
   if (stream->capture != nullptr) return success;
+  if (event->shared != nullptr && event->file < 0) {
+    stream->work.emplace_back([event] { run_until_passed(*event); });
+    return success;
+  }
   stream->work.emplace_back([mark = event->mark] { run_until(*mark); });
   return success;
 }
@@ -301,8 +303,14 @@ int cuEventCreate(Event** event, unsigned flags) {
   if (const int error = context_error()) return error;
   *event = new Event;
   (*event)->context = current_context();
-  constexpr unsigned disable_timing = 2;
+  constexpr unsigned disable_timing = 2, interprocess = 4;
   (*event)->timed = (flags & disable_timing) == 0;
+  if ((flags & interprocess) != 0) {
+    if ((*event)->timed) return invalid_value;
+    const SharedPages pages = make_shared_pages(sizeof(SharedMarks));
+    (*event)->shared = static_cast<SharedMarks*>(pages.memory);
+    (*event)->file = pages.file;
+  }
   return success;
 }
 int cuEventDestroy_v2(Event*) { return success; }
@@ -314,8 +322,10 @@ int cuEventRecord(Event* event, Stream* stream) {
   if (event->context != stream->context) return invalid_handle;
   event->mark = std::make_shared<Mark>(Mark{stream, false, stream->capture != nullptr});
   if (stream->capture != nullptr) return success;
-  stream->work.emplace_back([mark = event->mark] {
+  if (event->shared != nullptr) ++event->shared->recorded;
+  stream->work.emplace_back([mark = event->mark, shared = event->shared] {
     mark->passed = true;
+    if (shared != nullptr) ++shared->passed;
     mark->when = state().microseconds;
   });
   return success;
@@ -324,6 +334,8 @@ int cuEventQuery(Event* event) {
   const Lock lock(state().mutex);
   if (event->mark->captured || unsafe_now()) return capture_unsupported;
   if (event->context->lost != success) return event->context->lost;
+  if (event->shared != nullptr && event->file < 0)
+    return event->shared->passed == event->shared->recorded ? success : not_ready;
   // A device works by itself: who asks often enough sees the work done.
   constexpr int often = 16;
   Mark& mark = *event->mark;
@@ -332,6 +344,7 @@ int cuEventQuery(Event* event) {
 }
 int cuEventSynchronize(Event* event) {
   if (const int error = enter("cuEventSynchronize")) return error;
+  if (event->shared != nullptr && event->file < 0) return run_until_passed(*event), success;
   const Lock lock(state().mutex);
   return run_until(*event->mark);
 }

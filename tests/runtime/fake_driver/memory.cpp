@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "state.h"
 
@@ -57,10 +59,14 @@ int cuMemAlloc_v2(std::uint64_t* pointer, std::size_t bytes) {
   Context* const context = current_context();
   const Lock lock(state().mutex);
   if (bytes > capacity - context->used - context->pool_reserved) return out_of_memory;
-  void* const block = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+  // With HEDDLE_FAKE_IPC other processes can map it.
+  const SharedPages shared =
+      std::getenv("HEDDLE_FAKE_IPC") != nullptr ? make_shared_pages(bytes) : SharedPages{};
+  void* const block =
+      shared.file >= 0 ? shared.memory : std::aligned_alloc(512, (bytes + 511) / 512 * 512);
   std::memset(block, 0xcd, bytes);
   *pointer = reinterpret_cast<std::uint64_t>(block);
-  state().blocks[*pointer] = {.bytes = bytes, .context = context};
+  state().blocks[*pointer] = {.bytes = bytes, .context = context, .file = shared.file};
   context->used += bytes;
   return success;
 }
@@ -72,13 +78,17 @@ int cuMemFree_v2(std::uint64_t pointer) {
   // As the real one, which waits for all that may use the memory.
   for (const auto& [stream, alive] : state().streams) run_all(stream);
   if (found->second.of_pool) return invalid_value;  // the real one accepts it
+  if (found->second.opened > 0) return invalid_value;
   if (found->second.managed) {
     move_managed(found->second, nullptr);
   } else {
     found->second.context->used -= found->second.bytes;
   }
+  const Block block = found->second;
   state().blocks.erase(found);
-  std::free(host(pointer));
+  if (block.file < 0) return std::free(host(pointer)), success;
+  munmap(host(pointer), block.bytes);
+  close(block.file);
   return success;
 }
 int cuMemHostAlloc(void** pointer, std::size_t bytes, unsigned) {
@@ -152,6 +162,7 @@ int cuMemcpy2DAsync_v2(const Copy2d* copy, Stream* stream) {
 }
 int cuMemcpyPeerAsync(std::uint64_t to, Context* to_context, std::uint64_t from,
                       Context* from_context, std::size_t bytes, Stream* stream) {
+  if (const int error = enter("cuMemcpyPeerAsync")) return error;
   stream = resolve(stream);
   const Lock lock(state().mutex);
   if (const int error = stream_error(stream)) return error;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,10 +21,13 @@ enum Result : int {
   invalid_device = 101,
   invalid_image = 200,
   invalid_context = 201,
+  peer_unsupported = 217,
   invalid_handle = 400,
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
+  peer_already_enabled = 704,
+  peer_not_enabled = 705,
   launch_failed = 719,
   not_supported = 801,
   capture_unsupported = 900,
@@ -37,6 +41,7 @@ struct Context {
   std::size_t pool_used = 0;      ///< of the driver's pool
   std::size_t pool_reserved = 0;  ///< of the driver's pool
   int lost = success;
+  bool reaches_peer = false;  ///< of the other device the memory
 };
 struct Graph;
 
@@ -59,11 +64,27 @@ struct Mark {
   int asked = 0;    ///< queries that found that it has not
 };
 
+/// What processes know of an event that they share: how often it was recorded, and passed.
+struct SharedMarks {
+  std::atomic<std::uint64_t> recorded, passed;
+};
+
 struct Event {
   Context* context = nullptr;
   std::shared_ptr<Mark> mark = std::make_shared<Mark>();
   bool timed = false;
+  SharedMarks* shared = nullptr;  ///< of an event for several processes
+  int file = -1;                  ///< in which they are, in the process that made it
 };
+/// Waits until what was recorded of a shared event has passed.
+void run_until_passed(const Event& event);
+
+/// Memory that other processes can map.
+struct SharedPages {
+  void* memory = nullptr;
+  int file = -1;
+};
+SharedPages make_shared_pages(std::size_t bytes);
 
 constexpr int devices = 2;
 constexpr std::size_t capacity = std::size_t{256} << 20;  ///< of each
@@ -74,6 +95,9 @@ struct Block {
   bool managed = false;         ///< every device may use it, and the host
   Context* resident = nullptr;  ///< the device on which managed memory takes space
   bool of_pool = false;         ///< of the device's pool
+  int file = -1;                ///< that other processes can map
+  std::string opened_as = {};   ///< the handle, for memory of another process
+  int opened = 0;               ///< how often that was opened
 };
 /// Makes managed memory take space on a device; null for the host.
 void move_managed(Block& block, Context* to);

@@ -23,6 +23,7 @@ from heddle.cuda._pinned import (PinnedMemory, PinnedMemoryPointer, PinnedMemory
                                  alloc_pinned_memory, empty_like_pinned, empty_pinned,
                                  get_default_pinned_memory_pool, set_pinned_memory_allocator,
                                  zeros_like_pinned, zeros_pinned)
+from heddle.cuda._sharing import open_shared_memory, share_memory
 from heddle.cuda._stream import ExternalStream, Stream, get_current_stream
 from heddle.cuda.memory_hook import MemoryHook
 from heddle.profiler import benchmark, profile
@@ -40,6 +41,6 @@ __all__ = ["BaseMemory", "CFunctionAllocator", "Device", "Event", "ExternalStrea
            "benchmark", "device", "empty_like_pinned", "empty_pinned", "get_allocator",
            "get_current_stream", "get_default_memory_pool", "get_default_pinned_memory_pool",
            "get_device_id", "get_elapsed_time", "is_available", "malloc_async", "malloc_managed",
-           "memory", "memory_hook", "memory_hooks", "nccl", "nvtx", "pinned_memory", "profile",
-           "rmm_allocator", "runtime", "set_allocator", "set_pinned_memory_allocator", "stream",
-           "using_allocator", "zeros_like_pinned", "zeros_pinned"]
+           "memory", "memory_hook", "memory_hooks", "nccl", "nvtx", "open_shared_memory",
+           "pinned_memory", "profile", "rmm_allocator", "runtime", "set_allocator",
+           "set_pinned_memory_allocator", "share_memory", "stream", "using_allocator", "zeros_like_pinned", "zeros_pinned"]

@@ -123,6 +123,19 @@ class Device:
         """Bytes of memory: (free, total)."""
         return _cuda.memory(name_of(self.id))
 
+    def can_access_peer(self, peer):
+        """Whether kernels of this GPU can use the memory of another one, a Device or a number."""
+        return _cuda.can_access_peer(name_of(self.id), name_of(Device(peer).id))
+
+    def enable_peer_access(self, peer):
+        """Lets kernels and copies of this GPU use the memory of another one, a Device or a number.
+        Returns False if they cannot. Copies between GPUs do this themselves."""
+        return _cuda.enable_peer_access(name_of(self.id), name_of(Device(peer).id))
+
+    def disable_peer_access(self, peer):
+        """Undoes enable_peer_access. No work that uses the access may be pending."""
+        _cuda.disable_peer_access(name_of(self.id), name_of(Device(peer).id))
+
     def __int__(self):
         return self.id
 

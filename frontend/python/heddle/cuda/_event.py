@@ -9,7 +9,8 @@ class Event:
     """A point in a stream's work: cupy.cuda.Event, with the same parameters.
 
     It counts as done until it is recorded. With `block`, a thread that waits for it sleeps. Without
-    `disable_timing`, get_elapsed_time measures with it. `interprocess` events are not timed.
+    `disable_timing`, get_elapsed_time measures with it. `interprocess` events are not timed; other
+    processes open them by their ipc_handle().
 
     >>> start, end = hd.cuda.Event(), hd.cuda.Event()
     >>> start.record()
@@ -25,6 +26,19 @@ class Event:
         event = cls.__new__(cls)
         event._native = _cuda.Event(True, False, False, device)
         return event
+
+    @classmethod
+    def from_ipc_handle(cls, handle):
+        """An event of another process, on this thread's GPU, for which work here waits. Raises
+        DeviceError if that process has ended, or is this one; ValueError for other bytes."""
+        event = cls.__new__(cls)
+        event._native = _cuda.Event.open(bytes(handle), _heddle.device())
+        return event
+
+    def ipc_handle(self):
+        """64 bytes, with which another process of the machine opens the event. Keep the event as long
+        as that process uses it. Raises DeviceError unless it was made with `interprocess`."""
+        return self._native.ipc_handle()
 
     @property
     def ptr(self):

@@ -226,7 +226,7 @@ def pointer_of(array):
 
 def array_over(shape, dtype, memptr, offset=0, strides=None, order=None):
     """The Array of a MemoryPointer: hd.ndarray(shape, dtype, memptr=memptr). Raises ValueError if the
-    memory is smaller, not aligned, or if strides leave gaps."""
+    memory is smaller, not aligned, or if elements share memory."""
     shape = (operator.index(shape),) if not hasattr(shape, "__iter__") else tuple(shape)
     if any(extent < 0 for extent in shape):
         raise ValueError(f"ndarray: extents must not be negative: {shape}")

@@ -70,6 +70,8 @@ class NcclCommunicator:
     """
 
     def __init__(self, ndev, commId, rank, *, name="nccl", timeout=600.0):
+        if not isinstance(commId, (bytes, list, tuple)):
+            raise TypeError(f"commId must be what get_unique_id returns, not {type(commId).__name__}")
         number = commId if isinstance(commId, bytes) else bytes(each & 255 for each in commId)
         self._communicator = _native.join(ndev, number, rank, name, timeout)
 

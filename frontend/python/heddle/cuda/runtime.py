@@ -2,7 +2,7 @@
 what asks the runtime for a version gets the driver's."""
 
 from heddle import _heddle
-from heddle.cuda._device import Device, get_device_id
+from heddle.cuda._device import Device, get_device_id, name_of
 from heddle.cuda._stream import ExternalStream, Stream
 
 _cuda = _heddle._cuda
@@ -16,6 +16,7 @@ cudaErrorNotReady = 600
  cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy,
  cudaMemAdviseUnsetAccessedBy) = range(1, 7)
 cudaCpuDeviceId = -1
+cudaIpcMemLazyEnablePeerAccess = 1
 
 
 def getDeviceCount():
@@ -56,6 +57,20 @@ def deviceCanAccessPeer(device, peerDevice):
     return int(_cuda.can_access_peer(f"cuda:{Device(device).id}", f"cuda:{Device(peerDevice).id}"))
 
 
+def deviceEnablePeerAccess(peerDevice):
+    """Lets kernels of this thread's GPU use the memory of another one. Copies between GPUs do this
+    themselves. Calling it again has no effect. Raises DeviceError if they cannot."""
+    if not Device().enable_peer_access(peerDevice):
+        raise CUDARuntimeError(
+            f"deviceEnablePeerAccess: {Device()!r} cannot use the memory of {Device(peerDevice)!r}; "
+            "copies between them go through the host")
+
+
+def deviceDisablePeerAccess(peerDevice):
+    """Undoes deviceEnablePeerAccess. No work that uses the access may be pending."""
+    Device().disable_peer_access(peerDevice)
+
+
 def deviceGetPCIBusId(device):
     """A GPU's PCI bus id."""
     return Device(device).pci_bus_id
@@ -82,6 +97,86 @@ def streamQuery(stream):
     """0 if the stream with this handle has nothing to do, else cudaErrorNotReady. 0 is also this
     thread's Stream.null."""
     return 0 if all(each.done for each in _streams_of(stream)) else cudaErrorNotReady
+
+
+def streamWaitEvent(stream, event, flags=0):
+    """Work enqueued from now on on the stream with this handle waits for an event, by its handle. 0 is
+    this thread's Stream.null."""
+    native = (ExternalStream(stream) if stream else Stream.null)._native
+    _cuda.wait_for_event(native, event)
+
+
+def eventRecord(event, stream):
+    """Records an event, by its handle, on the stream with this handle. 0 is this thread's
+    Stream.null."""
+    _cuda.record_event(event, (ExternalStream(stream) if stream else Stream.null)._native)
+
+
+def eventSynchronize(event):
+    """Waits for an event of this thread's GPU, by its handle."""
+    _cuda.synchronize_event(_device(), event)
+
+
+def eventQuery(event):
+    """0 if an event of this thread's GPU, by its handle, is done, else cudaErrorNotReady."""
+    return 0 if _cuda.event_done(_device(), event) else cudaErrorNotReady
+
+
+def eventDestroy(event):
+    """Destroys an event that ipcOpenEventHandle has opened."""
+    _cuda.destroy_event(_device(), event)
+
+
+def memGetAddressRange(devPtr):
+    """What the driver gave as one, and an address lies in: (base, size). `devPtr - base` is the offset
+    that another process adds to what ipcOpenMemHandle returns. (CUDA has it in its driver API.)"""
+    return _cuda.allocation_at(_device(), devPtr)
+
+
+def ipcGetMemHandle(devPtr):
+    """64 bytes, with which another process opens the memory that an address lies in: all that the
+    driver gave as one, see memGetAddressRange. heddle.cuda.share_memory does both for an Array.
+
+    Raises DeviceError for memory without a handle: managed memory, memory of the driver's pool,
+    memory of another process; and on the CPU.
+    """
+    return _cuda.memory_handle(_device(), devPtr)
+
+
+def ipcOpenMemHandle(handle, flags=cudaIpcMemLazyEnablePeerAccess):
+    """The address of another process's memory, on this thread's GPU. Opening it again gives the same
+    address; each needs an ipcCloseMemHandle.
+
+    Raises DeviceError if the memory is gone, or this process made the handle.
+    """
+    if flags != cudaIpcMemLazyEnablePeerAccess:
+        raise ValueError("ipcOpenMemHandle: flags must be cudaIpcMemLazyEnablePeerAccess")
+    return _cuda.open_memory(_device(), bytes(handle))
+
+
+def ipcCloseMemHandle(devPtr):
+    """Closes memory that ipcOpenMemHandle has opened. No work that uses it may be pending."""
+    _cuda.close_memory(_device(), devPtr)
+
+
+def ipcGetEventHandle(event):
+    """64 bytes, with which another process opens an event, given by its handle: `Event.ptr` of one
+    made with interprocess=True and disable_timing=True."""
+    return _cuda.event_handle(_device(), event)
+
+
+def ipcOpenEventHandle(handle):
+    """The handle of another process's event, on this thread's GPU, for streamWaitEvent and others.
+    eventDestroy closes it. heddle.cuda.Event.from_ipc_handle gives an Event.
+
+    Raises DeviceError if that process has ended, or is this one.
+    """
+    return _cuda.open_event(_device(), bytes(handle))
+
+
+def _device():
+    """The name of this thread's device."""
+    return name_of(get_device_id())
 
 
 def profilerStart():
