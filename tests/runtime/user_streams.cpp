@@ -130,7 +130,7 @@ void check_events() {
   control().fail("cuEventCreate", failure, 0);
   CHECK_THROWS_AS(runtime::Event(gpu, runtime::EventKind{}), DeviceError);
   CHECK_NOTHROW(runtime::Event(gpu, runtime::EventKind{}));
-  const runtime::Event untimed(gpu, {});
+  const runtime::Event untimed(gpu, runtime::EventKind{});
   CHECK_THROWS_AS(static_cast<void>(end.milliseconds_since(untimed)), DeviceError);
 }
 
