@@ -38,7 +38,7 @@ std::string bare(std::string_view text) {
 }
 
 /// What is one of Heddle's reductions, by the forms in which programs write it.
-enum class Known : std::uint8_t { sum, product, both, either, least, greatest };
+enum class Known : std::uint8_t { sum, product, all, any, min, max };
 struct KnownForm {
   std::string_view text;
   Known reduction;
@@ -46,20 +46,20 @@ struct KnownForm {
 constexpr std::array known_forms = {
     KnownForm{"a+b", Known::sum},          KnownForm{"b+a", Known::sum},
     KnownForm{"a*b", Known::product},      KnownForm{"b*a", Known::product},
-    KnownForm{"a&&b", Known::both},        KnownForm{"b&&a", Known::both},
-    KnownForm{"a||b", Known::either},      KnownForm{"b||a", Known::either},
-    KnownForm{"mina,b", Known::least},     KnownForm{"minb,a", Known::least},
-    KnownForm{"fmina,b", Known::least},    KnownForm{"fminb,a", Known::least},
-    KnownForm{"maxa,b", Known::greatest},  KnownForm{"maxb,a", Known::greatest},
-    KnownForm{"fmaxa,b", Known::greatest}, KnownForm{"fmaxb,a", Known::greatest},
-    KnownForm{"a<b?a:b", Known::least},    KnownForm{"a<=b?a:b", Known::least},
-    KnownForm{"b<a?b:a", Known::least},    KnownForm{"b<=a?b:a", Known::least},
-    KnownForm{"a>b?b:a", Known::least},    KnownForm{"a>=b?b:a", Known::least},
-    KnownForm{"b>a?a:b", Known::least},    KnownForm{"b>=a?a:b", Known::least},
-    KnownForm{"a<b?b:a", Known::greatest}, KnownForm{"a<=b?b:a", Known::greatest},
-    KnownForm{"b<a?a:b", Known::greatest}, KnownForm{"b<=a?a:b", Known::greatest},
-    KnownForm{"a>b?a:b", Known::greatest}, KnownForm{"a>=b?a:b", Known::greatest},
-    KnownForm{"b>a?b:a", Known::greatest}, KnownForm{"b>=a?b:a", Known::greatest},
+    KnownForm{"a&&b", Known::all},        KnownForm{"b&&a", Known::all},
+    KnownForm{"a||b", Known::any},      KnownForm{"b||a", Known::any},
+    KnownForm{"mina,b", Known::min},     KnownForm{"minb,a", Known::min},
+    KnownForm{"fmina,b", Known::min},    KnownForm{"fminb,a", Known::min},
+    KnownForm{"maxa,b", Known::max},  KnownForm{"maxb,a", Known::max},
+    KnownForm{"fmaxa,b", Known::max}, KnownForm{"fmaxb,a", Known::max},
+    KnownForm{"a<b?a:b", Known::min},    KnownForm{"a<=b?a:b", Known::min},
+    KnownForm{"b<a?b:a", Known::min},    KnownForm{"b<=a?b:a", Known::min},
+    KnownForm{"a>b?b:a", Known::min},    KnownForm{"a>=b?b:a", Known::min},
+    KnownForm{"b>a?a:b", Known::min},    KnownForm{"b>=a?a:b", Known::min},
+    KnownForm{"a<b?b:a", Known::max}, KnownForm{"a<=b?b:a", Known::max},
+    KnownForm{"b<a?a:b", Known::max}, KnownForm{"b<=a?a:b", Known::max},
+    KnownForm{"a>b?a:b", Known::max}, KnownForm{"a>=b?a:b", Known::max},
+    KnownForm{"b>a?b:a", Known::max}, KnownForm{"b>=a?b:a", Known::max},
 };
 
 std::optional<Known> known_reduction(const std::string& text) {
@@ -69,8 +69,8 @@ std::optional<Known> known_reduction(const std::string& text) {
 
 /// Of booleans; + and * are those of C++.
 std::optional<Known> known_of_booleans(const std::string& text) {
-  if (text == "a|b" || text == "a+b") return Known::either;
-  if (text == "a&b" || text == "a*b") return Known::both;
+  if (text == "a|b" || text == "a+b") return Known::any;
+  if (text == "a&b" || text == "a*b") return Known::all;
   return known_reduction(text);
 }
 
@@ -156,26 +156,27 @@ class ReductionCall {
         .front();
   }
 
-  /// A sum, a product, a logical operation or an extremum. Of a number and NaN, the extremum is the
-  /// number, as in the text.
+  /// A sum, a product, a logical operation or an extremum. Of a number and NaN, min and max have the
+  /// number, as CUDA's functions do; what comparisons have depends on the order.
   std::optional<Array> heddles_own(const NodeRef& mapped, const std::vector<std::int64_t>& axes,
                                    const std::string& expression) const {
     const std::string text = bare(expression);
     const std::optional<Known> known =
         is_boolean(dtype_) ? known_of_booleans(text) : known_reduction(text);
-    if (!known || redefines(text)) return std::nullopt;
+    const bool compares = text.find('?') != std::string::npos;
+    if (!known || redefines(text) || (compares && is_floating(dtype_))) return std::nullopt;
     const Array array = Access::make(mapped);
     const Operand x(array, where_);
     switch (*known) {
-      case Known::both:
+      case Known::all:
         return is_boolean(dtype_) ? std::optional(all(x, axes, true)) : std::nullopt;
-      case Known::either:
+      case Known::any:
         return is_boolean(dtype_) ? std::optional(any(x, axes, true)) : std::nullopt;
       case Known::sum:
         return sum(x, axes, true, dtype_);
       case Known::product:
         return prod(x, axes, true, dtype_);
-      case Known::least:
+      case Known::min:
         return is_complex(dtype_) ? std::nullopt : std::optional(nanmin(x, axes, true));
       default:
         return is_complex(dtype_) ? std::nullopt : std::optional(nanmax(x, axes, true));

@@ -37,7 +37,8 @@ void write_on_host(const Elements& to, const runtime::DeviceArray& value) {
   frontend::scatter(frontend::address_of(value), elements, size_of(value.type.dtype), to.first);
 }
 
-/// Updates memory of a layout in place.
+/// Updates memory of a layout in place. All of it is copied; what has gaps is an update, which must
+/// not write between the elements.
 void update(const Elements& to, const frontend::MemoryLayout& layout, const NodeRef& value,
             const SourceLocation& where) {
   const auto size = static_cast<std::int64_t>(size_of(value->dtype));
@@ -51,8 +52,12 @@ void update(const Elements& to, const frontend::MemoryLayout& layout, const Node
   const NodeRef updated = frontend::with_elements(memory, layout, value, where);
   memory = {};  // so that the update may overwrite it
   frontend::evaluate(updated);
-  if (frontend::address_of(updated->value) != first)
-    throw InternalError("a write to shared memory was not made in place");
+  const std::byte* const made = frontend::address_of(updated->value);
+  if (made == first) return;
+  if (!layout.is_whole()) throw InternalError("a write to shared memory was not made in place");
+  const runtime::Device device = to.buffer->device();
+  runtime::copy(first, device, made, device, static_cast<std::size_t>(layout.reach * size),
+                runtime::Stream::current(device));
 }
 
 /// The axis along which the elements are farthest apart, of those that have several.
@@ -86,9 +91,14 @@ void write_on_device(const Elements& to, const NodeRef& value, const SourceLocat
 
 void write_elements(const NodeRef& pinned, const Layout& layout, NodeRef value,
                     const SourceLocation& where) {
+  const runtime::Device device = pinned->value.buffer->device();
   {
     const ReleaseGil release;
+    const runtime::DeviceScope scope(device);  // a number is computed on any device
     frontend::evaluate(value);
+  }
+  {
+    const ReleaseGil release;
     evaluate_recorded();
   }
   if (frontend::bytes_of(*value) == 0) return;
@@ -100,7 +110,6 @@ void write_elements(const NodeRef& pinned, const Layout& layout, NodeRef value,
   to.first = frontend::address_of(array) +
              layout.offset * static_cast<std::int64_t>(size_of(value->dtype));
   const ReleaseGil release;
-  const runtime::Device device = array.buffer->device();
   if (runtime::capabilities_of(device).host_memory) return write_on_host(to, value->value);
   const SharedOrder order(device);
   if (to.shape.empty()) {  // an update has an axis

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "heddle/error.h"
+
 #include "passes/plan/launch.h"
 
 namespace heddle::passes {
@@ -145,6 +147,8 @@ Dim SharedArguments::size_argument(const Occurrence& one, ir::SymbolId symbol) c
     return (one.numbers[base.number].value - Dim(base.start)).divided_by(base.multiple);
   }
   const auto found = std::ranges::find(group_[0].symbols, symbol);
+  if (found == group_[0].symbols.end())
+    throw InternalError("a shared kernel has a symbol that its first kernel does not have");
   return Dim::symbol(one.symbols[static_cast<std::size_t>(found - group_[0].symbols.begin())]);
 }
 

@@ -57,6 +57,7 @@ class Copy {
   }
 
   Dim number(const Dim& dim, bool is_extent = false, bool in_vectors = true) const {
+    if (!dim.is_constant() && dim.is_non_positive()) return dim;  // symbols are not negative
     std::int64_t multiple = in_vectors ? plan_.vector : 1;
     while (!dim.divisible_by(multiple)) multiple /= 2;
     return replace_({dim, is_extent, multiple});

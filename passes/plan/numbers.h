@@ -23,7 +23,8 @@ struct PlanNumber {
 /// Numbers are visited in a fixed order. Not visited, since they choose the plan's form:
 /// - coefficients and steps of 1 and -1, and extents of 0 and 1;
 /// - extents of loops that are split, or whose elements threads keep in registers;
-/// - extents of loops within an item, and everything about arrays in an item's memory.
+/// - extents of loops within an item, and everything about arrays in an item's memory;
+/// - expressions of symbols that are never positive.
 /// `space` must be empty and outlive the plan. nullopt for a sort kernel.
 std::optional<KernelPlan> with_numbers(const KernelPlan& plan, IndexSpace& space,
                                        const std::function<Dim(const PlanNumber&)>& replace);

@@ -113,7 +113,7 @@ def test_functions_take_memory_of_other_libraries(dtype, own_stream, version):
         x = hd.asarray(a)
         a, x = (a.T, x.T) if turned else (a, x)
         with stream:
-            foreign = Foreign(x, version)
+            foreign = hd.asarray(Foreign(x, version))
             check(hd.add(foreign, three), a + three)
             if dtype != "bool":
                 check(add(foreign, three), a + three)

@@ -142,7 +142,8 @@ def test_loops_over_symbolic_extents_share_kernels(loop):
     for rows, columns in ((N, N), (N + 7, N + 24)):
         wider = [np.pad(value, ((0, rows - N), (0, columns - N)), "reflect") for value in (x, y)]
         results = [hd.asnumpy(function(*map(hd.array, wider))) for function in (constant, symbolic)]
-        assert results[0].tobytes() == results[1].tobytes()
+        # On a GPU, the order of a sum also depends on how its slices are aligned to vectors.
+        assert not ON_CPU or results[0].tobytes() == results[1].tobytes()
         np.testing.assert_allclose(results[1], loop(*wider), rtol=1e-10, atol=1e-10)
     names = kernel_names(loop, hd.array(x), hd.array(y), strict=True, dynamic=dynamic)
     assert 0 < len(names) <= (10 if ON_CPU else 40), sorted(names)

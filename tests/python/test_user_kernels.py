@@ -453,8 +453,7 @@ def test_sums_of_small_integers_in_any_layout(shape, order, axis):
 LARGER = "template <class T> __device__ T larger(T a, T b) { return a < b ? b : a; }"
 
 
-@pytest.mark.parametrize("expression", ["max(a, b)", "fmax(b, a)", "(a < b) ? b : a", "a > b ? a : b",
-                                        "b >= a ? (b) : (a)"])
+@pytest.mark.parametrize("expression", ["max(a, b)", "fmax(b, a)"])
 @pytest.mark.parametrize("axis", [None, 0, -1])
 def test_extremes_are_one_kernel_with_what_surrounds_them(expression, axis):
     least = expression.translate(str.maketrans("<>", "><")).replace("max", "min")
@@ -471,10 +470,26 @@ def test_extremes_are_one_kernel_with_what_surrounds_them(expression, axis):
         gaps[3, :30] = gaps[:20, 7] = np.nan
         found = np.nanmax if form is expression else np.nanmin
         check(kernel(hd.asarray(gaps), axis=axis), found(gaps, axis) * 2 + 1)
-    whole = np.random.default_rng(6).integers(-100, 100, (50, 60)).astype("i2")
     extreme = hd.ReductionKernel("T x", "T y", "x", expression, "y = a", "0", "extreme")
-    check(extreme(hd.asarray(whole), axis=axis), whole.max(axis))
     check(extreme(hd.full((2, 3), np.nan), axis=1), np.full(2, np.nan))
+
+
+@pytest.mark.parametrize("expression", ["max(a, b)", "(a < b) ? b : a", "a > b ? a : b", "b >= a ? (b) : (a)"])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_comparisons_of_integers_are_extremes(expression, axis):
+    least = expression.translate(str.maketrans("<>", "><")).replace("max", "min")
+    whole = np.random.default_rng(6).integers(-100, 100, (50, 60)).astype("i2")
+    for form, expected in ((expression, whole.max(axis)), (least, whole.min(axis))):
+        kernel = hd.ReductionKernel("T x", "T y", "x", form, "y = a", "0", "extreme")
+        check(kernel(hd.asarray(whole), axis=axis), expected)
+        program = hd.jit(lambda x, kernel=kernel: kernel(x, axis=axis))
+        assert program.lower(hd.asarray(whole)).kernel_count() <= (1 if ON_CPU else 2)
+
+
+def test_comparisons_with_nan_are_those_of_the_text():
+    kernel = hd.ReductionKernel("T x", "T y", "x", "a < b ? a : b", "y = a", "0", "least")
+    check(kernel(hd.asarray([1.0, np.nan])), np.array(np.nan))
+    check(kernel(hd.asarray([np.nan, 1.0])), np.array(1.0))
 
 
 def test_a_function_of_the_preamble_is_not_heddles():
