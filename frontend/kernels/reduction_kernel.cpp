@@ -44,18 +44,18 @@ struct KnownForm {
   Known reduction;
 };
 constexpr std::array known_forms = {
-    KnownForm{"a+b", Known::sum},          KnownForm{"b+a", Known::sum},
-    KnownForm{"a*b", Known::product},      KnownForm{"b*a", Known::product},
-    KnownForm{"a&&b", Known::all},        KnownForm{"b&&a", Known::all},
-    KnownForm{"a||b", Known::any},      KnownForm{"b||a", Known::any},
-    KnownForm{"mina,b", Known::min},     KnownForm{"minb,a", Known::min},
-    KnownForm{"fmina,b", Known::min},    KnownForm{"fminb,a", Known::min},
+    KnownForm{"a+b", Known::sum},     KnownForm{"b+a", Known::sum},
+    KnownForm{"a*b", Known::product}, KnownForm{"b*a", Known::product},
+    KnownForm{"a&&b", Known::all},    KnownForm{"b&&a", Known::all},
+    KnownForm{"a||b", Known::any},    KnownForm{"b||a", Known::any},
+    KnownForm{"mina,b", Known::min},  KnownForm{"minb,a", Known::min},
+    KnownForm{"fmina,b", Known::min}, KnownForm{"fminb,a", Known::min},
     KnownForm{"maxa,b", Known::max},  KnownForm{"maxb,a", Known::max},
     KnownForm{"fmaxa,b", Known::max}, KnownForm{"fmaxb,a", Known::max},
-    KnownForm{"a<b?a:b", Known::min},    KnownForm{"a<=b?a:b", Known::min},
-    KnownForm{"b<a?b:a", Known::min},    KnownForm{"b<=a?b:a", Known::min},
-    KnownForm{"a>b?b:a", Known::min},    KnownForm{"a>=b?b:a", Known::min},
-    KnownForm{"b>a?a:b", Known::min},    KnownForm{"b>=a?a:b", Known::min},
+    KnownForm{"a<b?a:b", Known::min}, KnownForm{"a<=b?a:b", Known::min},
+    KnownForm{"b<a?b:a", Known::min}, KnownForm{"b<=a?b:a", Known::min},
+    KnownForm{"a>b?b:a", Known::min}, KnownForm{"a>=b?b:a", Known::min},
+    KnownForm{"b>a?a:b", Known::min}, KnownForm{"b>=a?a:b", Known::min},
     KnownForm{"a<b?b:a", Known::max}, KnownForm{"a<=b?b:a", Known::max},
     KnownForm{"b<a?a:b", Known::max}, KnownForm{"b<=a?a:b", Known::max},
     KnownForm{"a>b?a:b", Known::max}, KnownForm{"a>=b?a:b", Known::max},
@@ -156,8 +156,8 @@ class ReductionCall {
         .front();
   }
 
-  /// A sum, a product, a logical operation or an extremum. Of a number and NaN, min and max have the
-  /// number, as CUDA's functions do; what comparisons have depends on the order.
+  /// A sum, a product, a logical operation or an extremum. Of a number and NaN, min and max have
+  /// the number, as CUDA's functions do; what comparisons have depends on the order.
   std::optional<Array> heddles_own(const NodeRef& mapped, const std::vector<std::int64_t>& axes,
                                    const std::string& expression) const {
     const std::string text = bare(expression);
