@@ -203,10 +203,17 @@ void evaluate_recorded() {
   frontend::evaluate(recorded);
 }
 
+void evaluate_for(const frontend::NodeRef& pinned, const frontend::NodeRef& value) {
+  {
+    const runtime::DeviceScope scope(pinned->value.buffer->device());
+    frontend::evaluate(value);
+  }
+  evaluate_recorded();
+}
+
 void copy_into(frontend::NodeRef pinned, frontend::NodeRef value) {
   const ReleaseGil release;
-  frontend::evaluate(value);
-  evaluate_recorded();
+  evaluate_for(pinned, value);
   const runtime::DeviceArray &to = pinned->value, &from = value->value;
   const auto bytes = static_cast<std::size_t>(frontend::bytes_of(*pinned));
   if (bytes == 0) return;

@@ -43,6 +43,10 @@ class SharedOrder {
   runtime::Device device_;
 };
 
+/// Computes a value that is to be written to pinned memory, on the memory's device if any device
+/// can compute it, and what this thread has recorded before, which may read the memory.
+void evaluate_for(const frontend::NodeRef& pinned, const frontend::NodeRef& value);
+
 /// Computes everything that this thread has recorded, views included, so that recorded reads see
 /// shared memory as it is before a write.
 void evaluate_recorded();

@@ -91,15 +91,9 @@ void write_on_device(const Elements& to, const NodeRef& value, const SourceLocat
 
 void write_elements(const NodeRef& pinned, const Layout& layout, NodeRef value,
                     const SourceLocation& where) {
-  const runtime::Device device = pinned->value.buffer->device();
   {
     const ReleaseGil release;
-    const runtime::DeviceScope scope(device);  // a number is computed on any device
-    frontend::evaluate(value);
-  }
-  {
-    const ReleaseGil release;
-    evaluate_recorded();
+    evaluate_for(pinned, value);
   }
   if (frontend::bytes_of(*value) == 0) return;
   // The value may lie in the memory that is written.
@@ -110,6 +104,7 @@ void write_elements(const NodeRef& pinned, const Layout& layout, NodeRef value,
   to.first = frontend::address_of(array) +
              layout.offset * static_cast<std::int64_t>(size_of(value->dtype));
   const ReleaseGil release;
+  const runtime::Device device = array.buffer->device();
   if (runtime::capabilities_of(device).host_memory) return write_on_host(to, value->value);
   const SharedOrder order(device);
   if (to.shape.empty()) {  // an update has an axis

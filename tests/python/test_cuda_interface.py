@@ -144,3 +144,42 @@ def test_gaps_of_gpu_memory_are_views():
             x[...] = hd.asarray(np.arange(a[part].size, dtype=float).reshape(a[part].shape))
             a[part] = np.arange(a[part].size).reshape(a[part].shape)
             check(whole, a)
+
+
+def test_host_memory_is_written_beside_a_gpu():
+    run_on_fake_gpus("""
+        import numpy as np, heddle as hd
+
+        memory = np.arange(10.0)
+        x = hd.from_dlpack(memory)
+        assert str(x.device) == "cpu" and str(hd.ones(1).device) != "cpu"
+        pool = hd.get_default_memory_pool()
+        used = pool.total_bytes()
+        x[3:5] = 7
+        x[2] = np.float64(4)
+        x[::-3] += 1
+        assert memory.tolist() == [1, 1, 4, 8, 7, 5, 7, 7, 8, 10]
+        x[...] = 6
+        x.fill(3)
+        assert memory.tolist() == [3] * 10
+        assert pool.total_bytes() == used, "computed on the GPU"
+        try:
+            x[:2] = hd.asarray(np.ones(2))
+        except hd.DeviceError:
+            print("done")
+    """)
+
+
+def test_contiguous_parts_of_shared_gpu_memory_are_written():
+    run_on_fake_gpus("""
+        import numpy as np, heddle as hd
+
+        x = hd.from_dlpack(hd.asarray(np.zeros((4, 5, 6))), copy=False)
+        own = x.data.ptr
+        for part in (np.s_[:1], np.s_[1], np.s_[1, 2], np.s_[:, ::2], np.s_[...], np.s_[1, 2, 3]):
+            x[part] = -1
+            x.T[part] += 1
+        hd.synchronize()
+        assert x.data.ptr == own
+        print("done")
+    """)
