@@ -12,9 +12,10 @@ namespace heddle::frontend {
 /// for both. Null if it has to be recorded.
 NodeRef elements_where(const NodeRef& array, const Array& mask, const SourceLocation& where);
 
-/// The array with `values` where the mask is true: in the same memory if `alone`, which says that
-/// nobody else may see its elements once the operands are computed. Null if it has to be recorded:
-/// also if the values do not have the shape and dtype of elements_where().
+/// The array with `values` where the mask is true. They are written to the array's own memory if
+/// `alone` is true of it: then nobody else sees its elements. `alone` is asked once the operands are
+/// computed. Null if the assignment has to be recorded; also if the values do not have the shape and
+/// dtype of elements_where().
 NodeRef with_elements_where(const Array& array, const Array& mask, const NodeRef& values,
                             bool (*alone)(const Node&), const SourceLocation& where);
 

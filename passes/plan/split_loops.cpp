@@ -45,7 +45,7 @@ class Divisors {
   std::int64_t greatest_ = 0;
 };
 
-/// Puts an index in place of a loop.
+/// Replaces a loop in indices by an index of other loops.
 class Replacement {
  public:
   Replacement(IndexSpace& space, AtomId loop, const Index& by) : space_(space) { made_[loop] = by; }

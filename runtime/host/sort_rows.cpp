@@ -10,6 +10,7 @@
 #include "ir/types/element.h"
 #include "passes/plan/sort.h"
 #include "runtime/base/thread_pool.h"
+#include "runtime/host/instruction_levels.h"
 #include "runtime/host/libraries/vector_sort.h"
 
 namespace heddle::runtime {
@@ -170,13 +171,6 @@ template <class T>
 Key<T> sort_key(T x) {
   return heddle_scalar::canonical_key<T>(heddle_scalar::key_of(x));
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define HEDDLE_FOR_EVERY_LEVEL \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define HEDDLE_FOR_EVERY_LEVEL
-#endif
 
 /// Computes the keys of `from`. Returns true if the key encoding is not injective: distinct
 /// representations, such as -0 and 0, got the same key.

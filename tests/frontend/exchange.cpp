@@ -167,7 +167,7 @@ void check_layout(const Shape& shape, const frontend::Strides& strides) {
   REQUIRE(layout.has_value());
   std::vector<std::int64_t> offsets;
   visit(shape, strides, 0, -layout->offset, offsets);
-  constexpr std::int64_t before = 16;  // elements in front that nobody may touch
+  constexpr std::int64_t before = 16;  // elements in front, which must stay as they are
   std::vector<float> memory(static_cast<std::size_t>(layout->reach + 2 * before));
   std::iota(memory.begin(), memory.end(), 0.0f);
   CHECK(std::ranges::max(offsets) == layout->reach - 1);

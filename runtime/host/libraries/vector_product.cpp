@@ -4,17 +4,11 @@
 #include <cstdint>
 
 #include "runtime/base/thread_pool.h"
+#include "runtime/host/instruction_levels.h"
 
 namespace heddle::runtime::host {
 
 namespace {
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
-#define HEDDLE_FOR_EVERY_LEVEL \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define HEDDLE_FOR_EVERY_LEVEL
-#endif
 
 /// Fewer columns leave vector registers empty.
 constexpr std::int64_t fewest_columns = 8;

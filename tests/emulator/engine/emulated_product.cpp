@@ -67,7 +67,7 @@ std::vector<std::byte> converted(const std::vector<std::byte>& from, DType dtype
   return to;
 }
 
-/// An element of what is added to a product.
+/// An element of a bias or a residual.
 double added(const Memory& memory, DType dtype, std::size_t place) {
   const std::size_t byte = place * size_of(dtype);
   if (byte + size_of(dtype) > memory.bytes() || memory.defined[byte] == 0)

@@ -19,7 +19,7 @@ class EmulatedProduct {
                   const MemoryOf& memory_of)
       : step_(step), bindings_(bindings), memory_of_(memory_of) {}
 
-  /// Throws EmulationError for accesses of what is not there, as all of these.
+  /// Both throw EmulationError for an element that does not exist or is not written.
   void multiply() const;
   /// out = activation(alpha * product + beta * residual + bias), in float64.
   void multiply_and_finish(double alpha, double beta) const;
