@@ -13,9 +13,9 @@ namespace heddle::frontend {
 NodeRef elements_where(const NodeRef& array, const Array& mask, const SourceLocation& where);
 
 /// The array with `values` where the mask is true. They are written to the array's own memory if
-/// `alone` is true of it: then nobody else sees its elements. `alone` is asked once the operands are
-/// computed. Null if the assignment has to be recorded; also if the values do not have the shape and
-/// dtype of elements_where().
+/// `alone` is true of it: then nobody else sees its elements. `alone` is asked once the operands
+/// are computed. Null if the assignment has to be recorded; also if the values do not have the
+/// shape and dtype of elements_where().
 NodeRef with_elements_where(const Array& array, const Array& mask, const NodeRef& values,
                             bool (*alone)(const Node&), const SourceLocation& where);
 
