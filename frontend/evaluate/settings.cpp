@@ -70,7 +70,7 @@ std::string device() { return runtime::to_string(runtime::current_device()); }
 
 void synchronize() {
   runtime::settle_communication();
-  runtime::Stream::current(runtime::current_device()).synchronize();
+  runtime::synchronize_thread();
   frontend::raise_failures();
 }
 

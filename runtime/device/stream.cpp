@@ -1,6 +1,7 @@
 #include "runtime/device/stream.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <mutex>
 #include <unordered_map>
@@ -67,7 +68,21 @@ KnownStreams& known_streams() {
 /// A thread's streams on one device.
 struct ThreadStreams {
   Stream own, current;
+  std::vector<Stream> left;  ///< were current since the thread last waited for all of its work
+
+  /// Keeps the current stream, which is about to be replaced.
+  void leave_current();
 };
+
+void ThreadStreams::leave_current() {
+  // The owner of a borrowed stream may destroy it when it is no longer current.
+  if (current == own || current.state()->borrowed) return;
+  if (std::ranges::find(left, current) != left.end()) return;
+  constexpr std::size_t many = 16;
+  if (left.size() >= many && std::has_single_bit(left.size()))
+    std::erase_if(left, [](const Stream& stream) { return stream.idle(); });
+  left.push_back(current);
+}
 
 /// The calling thread's streams on a device.
 ThreadStreams& streams_on(Device device) {
@@ -76,7 +91,7 @@ ThreadStreams& streams_on(Device device) {
     if (each.own.device() == device) return each;
   }
   const Stream own = Stream::create(device);
-  return all.emplace_back(ThreadStreams{own, own});
+  return all.emplace_back(ThreadStreams{own, own, {}});
 }
 
 /// The handles of default streams mean those of the current context.
@@ -154,8 +169,10 @@ Stream Stream::current(Device device) {
 
 void Stream::set_current(Stream stream) {
   if (!is_asynchronous(stream.device())) return;
-  Stream& current = streams_on(stream.device()).current;
-  current = std::move(stream);
+  ThreadStreams& streams = streams_on(stream.device());
+  if (streams.current == stream) return;
+  streams.leave_current();
+  streams.current = std::move(stream);
 }
 
 Stream Stream::borrow(Device device, StreamHandle handle) {
@@ -368,5 +385,18 @@ void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream
 }
 
 void synchronize(Device device) { backend_of(device).synchronize(device.ordinal); }
+
+void synchronize_thread() {
+  for (ThreadStreams& streams : per_thread<std::vector<ThreadStreams>>()) {
+    streams.current.synchronize();
+    // What a stream captures has not been launched.
+    const auto wait = [&](const Stream& stream) {
+      if (!(stream == streams.current || stream.capturing())) stream.synchronize();
+    };
+    wait(streams.own);
+    for (const Stream& stream : streams.left) wait(stream);
+    streams.left.clear();
+  }
+}
 
 }  // namespace heddle::runtime

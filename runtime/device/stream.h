@@ -159,5 +159,8 @@ void copy(void* to, Device to_device, const void* from, Device from_device, std:
 void fill(void* to, unsigned char value, std::size_t bytes, const Stream& stream);
 /// Blocks until all work on all streams of the device is done. Throws DeviceError.
 void synchronize(Device device);
+/// Blocks until the work is done that the calling thread has enqueued, on all devices: on its
+/// current streams and on those of ours that were current before. Throws DeviceError.
+void synchronize_thread();
 
 }  // namespace heddle::runtime

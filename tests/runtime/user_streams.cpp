@@ -89,6 +89,36 @@ void check_current() {
   }).join();
 }
 
+/// A thread waits for all of its streams and devices, not for those of others.
+void check_waits_of_a_thread() {
+  const Device second{DeviceKind::cuda, 1};
+  const Stream own = Stream::own(gpu), first = Stream::create(gpu), foreign = Stream::create(gpu);
+  const runtime::BufferRef buffer = allocate(mib, own);
+  own.synchronize();
+  runtime::fill(buffer->pointer(), 3, mib, foreign);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<Stream> used = {own};
+    runtime::fill(buffer->pointer(), 1, mib, own);
+    for (int i = 0; i < 40; ++i) {
+      const runtime::StreamScope scope(Stream::create(i % 2 == 0 ? gpu : second));
+      used.push_back(Stream::current(i % 2 == 0 ? gpu : second));
+      const runtime::BufferRef own_buffer = allocate(64, used.back());
+      runtime::fill(own_buffer->pointer(), 1, 64, used.back());
+    }
+    // One that captures has launched nothing.
+    first.begin_capture(runtime::CaptureMode::relaxed);
+    {
+      const runtime::StreamScope scope(first);
+    }
+    CHECK(std::ranges::none_of(used, &Stream::idle));
+    runtime::synchronize_thread();
+    CHECK(std::ranges::all_of(used, &Stream::idle));
+    first.end_capture();
+  }
+  CHECK_FALSE(foreign.idle());
+  foreign.synchronize();
+}
+
 /// What lies in a dead stream's memory is ordered before the work of the next stream of its kind.
 void check_memory_of_dead_streams() {
   const StreamKind kind{.waits_for_default = true, .priority = -2};
@@ -277,6 +307,7 @@ TEST_CASE("child: streams of users" * doctest::skip()) {
   control();
   check_kinds();
   check_current();
+  check_waits_of_a_thread();
   check_memory_of_dead_streams();
   check_events();
   check_host_calls();

@@ -47,7 +47,8 @@ bool set_autotune(bool enabled);
 /// HEDDLE_DEVICE, else the first GPU, else the CPU. DeviceError if there is no such device.
 void set_device(const std::string& name);
 std::string device();
-/// Waits for all work that the calling thread has launched.
+/// Waits for all work that the calling thread has launched, on every device and stream. Work on
+/// another library's stream that is no longer current is waited for by that library.
 void synchronize();
 
 /// From now on, appends each program that the process creates to the file, as text, once. `heddle
