@@ -11,13 +11,12 @@
 #include "frontend/graph/record.h"
 #include "ir/calls/calls.h"
 #include "ir/calls/collective.h"
-#include "ir/calls/user_map.h"
+#include "ir/graph/sliced_op.h"
 
 namespace heddle::frontend {
 
 using ir::Graph;
 using ir::Op;
-using ir::OpKind;
 using ir::ValueId;
 
 namespace {
@@ -37,26 +36,6 @@ std::vector<NodeRef> nodes_of(const std::vector<Slices>& values) {
   std::vector<NodeRef> nodes;
   for (const Slices& value : values) nodes.push_back(value.node);
   return nodes;
-}
-
-/// Whether the op reads all of some operand that varies, so that it takes no axis of slices.
-bool reads_whole_slices(const Graph& graph, ValueId id, const std::vector<Slices>& operands) {
-  switch (ir::kind_of(graph.op(id))) {
-    case OpKind::search:
-      return operands[0].varies;
-    case OpKind::reduction:  // all slices have the same segments
-      return std::any_of(operands.begin() + 1, operands.end(),
-                         [](const Slices& value) { return value.varies; });
-    case OpKind::call: {
-      if (!graph.is_call_of(id, ir::calls::user_map())) return false;
-      const ir::CallData& call = *graph.attributes(id).call;
-      for (std::size_t k = 0; k < operands.size(); ++k)
-        if (operands[k].varies && ir::is_raw_operand(call, k)) return true;
-      return false;
-    }
-    default:
-      return false;
-  }
 }
 
 /// The value as an operand that has an axis of slices of extent 1.
@@ -144,9 +123,8 @@ std::vector<Slices> SliceRecorder::record_node(const Graph& graph, ValueId id,
 std::vector<Slices> SliceRecorder::record_varying(const Graph& graph, ValueId id,
                                                   std::vector<Slices> operands) const {
   const Site site = site_of(graph.node(id));
-  ir::Attributes attributes = graph.attributes(id);
   if (graph.op(id) == Op::call) {
-    const ir::CallData& call = *attributes.call;
+    const ir::CallData& call = *graph.attributes(id).call;
     if (call.op == &ir::calls::scan()) return record_scan(call, std::move(operands), site);
     if (call.op == &ir::calls::while_loop()) return record_while(call, std::move(operands), site);
     if (call.op == &ir::calls::switch_case()) return record_switch(call, std::move(operands), site);
@@ -158,14 +136,40 @@ std::vector<Slices> SliceRecorder::record_varying(const Graph& graph, ValueId id
                           site));
     }
   }
-  if (reads_whole_slices(graph, id, operands)) return record_in_a_loop(graph, id, operands);
-  if (ir::finds_index(graph.op(id)) && attributes.axes.size() != 1)
+  std::vector<bool> varies;
+  for (const Slices& operand : operands) varies.push_back(operand.varies);
+  std::optional<ir::SlicedOp> sliced = ir::sliced_op(graph, id, varies, count_);
+  if (!sliced && ir::finds_index(graph.op(id)))
     return {record_index_of_extreme(graph, id, operands[0])};
-  add_slices(graph, id, operands, attributes);
+  if (!sliced) return record_in_a_loop(graph, id, operands);
+  for (std::size_t i = 0; i < operands.size(); ++i) prepare(operands[i], *sliced, i, site);
   Results results;
-  for (NodeRef& node : record_op(graph.op(id), nodes_of(operands), std::move(attributes), site))
+  for (NodeRef& node :
+       record_op(graph.op(id), nodes_of(operands), std::move(sliced->attributes), site))
     results.push_back({std::move(node), true});
   return results;
+}
+
+/// Makes operand `i` what the op takes.
+void SliceRecorder::prepare(Slices& operand, const ir::SlicedOp& op, std::size_t i,
+                            const Site& site) const {
+  switch (op.operands[i]) {
+    case ir::SlicedOperand::as_given:
+      return;
+    case ir::SlicedOperand::aligned:
+      return align_slices(operand, op.rank, site);
+    case ir::SlicedOperand::one:
+      if (operand.varies) return align_slices(operand, op.rank, site);
+      operand.node = with_one_slice(operand.node, site);
+      return;
+    case ir::SlicedOperand::repeated:
+      operand.node = with_slices(operand, site);
+      return;
+    case ir::SlicedOperand::written:  // a scalar is written to every element
+      align_slices(operand, op.attributes.shape.size() - 1, site);
+      operand.node = broadcast_to_shape(operand.node, op.attributes.shape, site);
+      return;
+  }
 }
 
 /// An op that takes no axis of slices: a step of the loop computes it for one slice.
@@ -204,100 +208,6 @@ Slices SliceRecorder::record_index_of_extreme(const Graph& graph, ValueId id,
   attributes.axes = {1};
   const NodeRef index = record(graph.op(id), {flat}, std::move(attributes), site);
   return {reshape_to(index, sliced(graph.shape(id)), site), true};
-}
-
-/// Changes the operands and attributes of an op to those for all slices.
-void SliceRecorder::add_slices(const Graph& graph, ValueId id, std::vector<Slices>& operands,
-                               ir::Attributes& attributes) const {
-  const Site site = site_of(graph.node(id));
-  const std::size_t rank = graph.shape(id).size();
-  const auto align_all = [&] {
-    for (Slices& operand : operands) align_slices(operand, rank, site);
-  };
-  const auto repeat_all = [&] {
-    for (Slices& operand : operands) operand.node = with_slices(operand, site);
-  };
-  for (std::int64_t& axis : attributes.axes) ++axis;
-  switch (ir::kind_of(graph.op(id))) {
-    case OpKind::source:
-    case OpKind::elementwise:
-      return align_all();
-    case OpKind::view:
-      return add_slices_to_view(graph, id, operands[0], attributes);
-    case OpKind::piecewise:
-      if (graph.op(id) == Op::slice_update) {
-        // A scalar is written to every element.
-        align_slices(operands[1], attributes.shape.size(), site);
-        operands[1] = {broadcast_to_shape(operands[1].node, sliced(attributes.shape), site), true};
-        add_region(attributes);
-      }
-      return repeat_all();
-    case OpKind::gather:
-      if (!operands[0].varies) operands[0].node = with_one_slice(operands[0].node, site);
-      return align_all();
-    case OpKind::scatter:
-      attributes.shape = sliced(attributes.shape);
-      return align_all();
-    case OpKind::reduction:
-      operands[0].node = with_slices(operands[0], site);
-      return;
-    case OpKind::scan:
-      return repeat_all();
-    case OpKind::call:
-      return add_slices_to_call(graph, id, operands, attributes);
-    case OpKind::search:
-      return;
-  }
-}
-
-void SliceRecorder::add_slices_to_view(const Graph& graph, ValueId id, Slices& operand,
-                                       ir::Attributes& attributes) const {
-  switch (graph.op(id)) {
-    case Op::transpose:
-      attributes.axes.insert(attributes.axes.begin(), 0);
-      break;
-    case Op::slice:
-      add_region(attributes);
-      break;
-    case Op::broadcast_to:
-      align_slices(operand, graph.shape(id).size(), site_of(graph.node(id)));
-      attributes.shape = sliced(attributes.shape);
-      break;
-    default:
-      attributes.shape = sliced(attributes.shape);
-  }
-}
-
-/// The axis of slices becomes a further batch axis of each operand. Axes named by attributes are
-/// shifted by one.
-void SliceRecorder::add_slices_to_call(const Graph& graph, ValueId id,
-                                       std::vector<Slices>& operands,
-                                       ir::Attributes& attributes) const {
-  const Site site = site_of(graph.node(id));
-  if (graph.is_call_of(id, ir::calls::user_map())) {
-    for (Slices& operand : operands) align_slices(operand, graph.shape(id).size(), site);
-    return;
-  }
-  const ir::CallOp& op = *attributes.call->op;
-  if (ir::broadcasts_batches(op)) {
-    std::size_t rank = 0;
-    for (const ValueId operand : graph.operands(id))
-      rank = std::max(rank, graph.shape(operand).size());
-    for (Slices& operand : operands) align_slices(operand, rank, site);
-    return;
-  }
-  for (Slices& operand : operands) operand.node = with_slices(operand, site);
-  ir::CallData data = *attributes.call;
-  for (std::size_t i = 0; i < data.attributes.size(); ++i) {
-    if (op.attributes[i].is_axis) ++std::get<std::int64_t>(data.attributes[i]);
-  }
-  attributes.call = ir::CallRef(std::move(data));
-}
-
-void SliceRecorder::add_region(ir::Attributes& attributes) const {
-  attributes.starts.insert(attributes.starts.begin(), ir::Dim(0));
-  attributes.steps.insert(attributes.steps.begin(), 1);
-  attributes.shape = sliced(attributes.shape);
 }
 
 }  // namespace heddle::frontend

@@ -4,6 +4,7 @@
 
 #include "frontend/graph/node.h"
 #include "ir/graph/graph.h"
+#include "ir/graph/sliced_op.h"
 
 namespace heddle::frontend {
 
@@ -44,15 +45,9 @@ class SliceRecorder {
   Results select_branch(const ir::CallData& call, const Slices& index,
                         const std::vector<Slices>& operands, const Site& site) const;
 
-  void add_slices(const ir::Graph& graph, ir::ValueId id, std::vector<Slices>& operands,
-                  ir::Attributes& attributes) const;
-  void add_slices_to_view(const ir::Graph& graph, ir::ValueId id, Slices& operand,
-                          ir::Attributes& attributes) const;
-  void add_slices_to_call(const ir::Graph& graph, ir::ValueId id, std::vector<Slices>& operands,
-                          ir::Attributes& attributes) const;
+  void prepare(Slices& operand, const ir::SlicedOp& op, std::size_t i, const Site& site) const;
   Slices record_index_of_extreme(const ir::Graph& graph, ir::ValueId id,
                                  const Slices& operand) const;
-  void add_region(ir::Attributes& attributes) const;
   ir::Shape sliced(const ir::Shape& shape) const;
 
   ir::Dim count_;
