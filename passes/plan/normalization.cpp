@@ -199,7 +199,7 @@ bool Normalization::schedule(KernelPlan& plan, const ir::Target& target) const {
   const auto fits = [&] {
     return shared_bytes(plan) <= static_cast<std::uint32_t>(target.shared_bytes_per_block);
   };
-  if (reads_columnwise(plan)) {
+  if (reads_columnwise(plan, target)) {
     schedule_held_columns(plan, row.constant(), target);
     return fits();
   }

@@ -170,7 +170,7 @@ bool ReductionFamily::schedule(KernelPlan& plan, const ir::Target& target) const
     schedule_segments(plan, target);
     return true;
   }
-  const bool columnwise = reads_columnwise(plan);
+  const bool columnwise = reads_columnwise(plan, target);
   if (!ir::capabilities_of(target).blocks) {
     schedule_host_rows(plan, columnwise);
   } else if (columnwise) {

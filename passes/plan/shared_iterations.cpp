@@ -168,7 +168,7 @@ bool share_one_loop(KernelPlan& plan, IndexSpace& space, bool small, const ir::T
     const std::int64_t count = iterations_at_once(plan, loop);
     if ((loop.extent == Dim(count)) != small) continue;
     // Neighbouring threads, or elements of a vector, take neighbouring columns.
-    if (!small && i + 1 == plan.outer.size() && reads_columnwise(plan)) continue;
+    if (!small && i + 1 == plan.outer.size() && reads_columnwise(plan, target)) continue;
     if (count == 1 || !pays(plan, slots_of(plan, loop), count, target) ||
         !leaves_enough_threads(plan, count))
       continue;

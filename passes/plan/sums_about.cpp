@@ -127,7 +127,7 @@ bool are_held(const KernelPlan& plan, const ir::Target& target) {
   for (const Instruction* load : element_loads(plan))
     bytes += static_cast<std::int64_t>(size_of(load->dtype));
   return row.is_constant() &&
-         row.constant() <= elements_held(bytes, !reads_columnwise(plan), target);
+         row.constant() <= elements_held(bytes, !reads_columnwise(plan, target), target);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/types/capabilities.h"
 #include "passes/plan/analyze.h"
 
 namespace heddle::passes {
@@ -33,15 +34,16 @@ double bytes_read(const KernelPlan& plan, const Instruction& load) {
   return bytes;
 }
 
-bool reads_columnwise(const KernelPlan& plan) {
+bool reads_columnwise(const KernelPlan& plan, const ir::Target& target) {
   if (plan.outer.empty()) return false;
-  constexpr std::int64_t many_columns = 128;
+  // Those of a block, or of a vector.
+  const std::int64_t many_columns = ir::capabilities_of(target).blocks ? 128 : 8;
   const Loop& last = plan.outer.back();
   double along_rows = 0, along_columns = 0;
   for (const Instruction* load : element_loads(plan)) {
     if (runs_along(plan, load->address, last)) along_columns += bytes_read(plan, *load);
     if (!runs_along(plan, load->address, plan.inner.back())) continue;
-    // What all columns of a block read alike is loaded at once either way.
+    // What all these columns read alike is loaded at once either way.
     const auto step = step_along(plan, load->address, last);
     const bool alike = step && *step == Dim(0) && known(last.extent, 0) >= many_columns;
     if (!alike) along_rows += bytes_read(plan, *load);

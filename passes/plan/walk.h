@@ -24,7 +24,7 @@ double bytes_read(const KernelPlan& plan, const Instruction& load);
 bool runs_along(const KernelPlan& plan, const Index& address, const Loop& loop);
 /// Compares the bytes that are contiguous along the last outer loop with those that are contiguous
 /// along the last inner loop. True if the former are more.
-bool reads_columnwise(const KernelPlan& plan);
+bool reads_columnwise(const KernelPlan& plan, const ir::Target& target);
 /// The widest vector along `loop` that all accesses allow, in elements. With `whole_vectors`, the
 /// loop's extent must be a multiple of it.
 int widest_access(const KernelPlan& plan, const Loop& loop, bool whole_vectors,
