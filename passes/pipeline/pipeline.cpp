@@ -15,6 +15,7 @@
 #include "passes/rewrite/roll_loops.h"
 #include "passes/rewrite/simplify.h"
 #include "passes/rewrite/split_concatenate.h"
+#include "passes/rewrite/vectorize_loops.h"
 
 namespace heddle::passes {
 
@@ -28,15 +29,30 @@ constexpr bool verify_each_pass = true;
 constexpr bool verify_each_pass = false;
 #endif
 
+bool is_disabled(const PlanOptions& options, std::string_view pass) {
+  return std::ranges::find(options.disabled, pass) != options.disabled.end();
+}
+
+Graph find_loops(const Graph& graph, const PlanOptions& options) {
+  constexpr std::size_t few = 4;
+  return roll_loops(graph,
+                    {.counter = options.counter,
+                     .min_independent_steps = is_disabled(options, "vectorize_loops") ? 0 : few});
+}
+
 }  // namespace
 
 std::span<const GraphPass> graph_passes() {
   static const GraphPass passes[] = {
-      {"roll_loops",
+      {"roll_loops", find_loops, "first: the steps of a loop are alike as they were recorded"},
+      {"vectorize_loops",
        [](const Graph& graph, const PlanOptions& options) {
-         return roll_loops(graph, {.counter = options.counter});
+         Graph current = graph;
+         while (auto next = vectorize_loops(current))
+           current = is_disabled(options, "roll_loops") ? *next : find_loops(*next, options);
+         return current;
        },
-       "first: the steps of a loop are alike as they were recorded"},
+       "after loops have been found; then there may be loops around them"},
       {"trivial_ops",
        [](const Graph& graph, const PlanOptions&) { return remove_trivial_ops(graph); },
        "early, so that later passes see no reductions or scans over 0 or 1 elements and no empty "
@@ -68,9 +84,9 @@ std::span<const GraphPass> graph_passes() {
 }
 
 std::vector<std::string_view> switches() {
-  std::vector<std::string_view> names = {"epilogue",       "in_place",        "symbols",
-                                         "radix_sort",     "merge_sort",      "items",
-                                         "shared_kernels", "small_reductions"};
+  std::vector<std::string_view> names = {"epilogue",       "in_place",      "symbols",
+                                         "radix_sort",     "merge_sort",    "items",
+                                         "shared_kernels", "launch_tables", "small_reductions"};
   for (const GraphPass& pass : graph_passes()) {
     if (!pass.required) names.push_back(pass.name);
   }
@@ -95,9 +111,7 @@ Graph run_graph_passes(const Graph& graph, const PlanOptions& options,
   Graph current = graph;
   ir::dump("ir", graph.name, [&] { return ir::print(graph, {.locations = true}); });
   for (const GraphPass& pass : graph_passes()) {
-    const bool off = std::find(options.disabled.begin(), options.disabled.end(), pass.name) !=
-                     options.disabled.end();
-    const bool runs = !off || pass.required;
+    const bool runs = !is_disabled(options, pass.name) || pass.required;
     if (runs) {
       {
         const ir::Span span(ir::Phase::pass, pass.name);

@@ -13,6 +13,8 @@
 #include "ir/calls/calls.h"
 #include "passes/rewrite/repeated_steps.h"
 #include "passes/rewrite/rewrite.h"
+#include "passes/rewrite/rolled_loop.h"
+#include "passes/rewrite/vectorize_loops.h"
 
 namespace heddle::passes {
 
@@ -22,24 +24,6 @@ using ir::Dim;
 using ir::Graph;
 using ir::ValueId;
 using Kind = StepOperand::Kind;
-
-/// Result `operation` of the step `delay` steps before the current one, carried from step to step.
-struct Carry {
-  std::size_t operation = 0, delay = 1;
-  friend bool operator==(const Carry&, const Carry&) = default;
-};
-
-/// Steps, with the values that a loop takes, carries and stacks.
-struct RolledLoop {
-  RepeatedSteps steps;
-  std::vector<ValueId> outside;
-  std::vector<Carry> carries;        ///< each with its shorter delays before it
-  std::vector<std::size_t> stacked;  ///< operations
-
-  std::size_t index_of(Carry carry) const {
-    return static_cast<std::size_t>(std::ranges::find(carries, carry) - carries.begin());
-  }
-};
 
 /// The positions of the operations that use each operation last; past the end for outputs.
 std::vector<std::size_t> last_uses(const Graph& graph, const OperationSequence& sequence) {
@@ -70,7 +54,7 @@ class LoopFinder {
   }
 
   std::vector<RolledLoop> run() {
-    for (const Repeat& repeat : find_repeats(sequence_.signatures, limits_.min_steps)) add(repeat);
+    for (const Repeat& repeat : find_repeats(sequence_.signatures, least_steps())) add(repeat);
     int failures = 0;
     while (!repeats_.empty() && failures < most_failures) {
       const Repeat repeat = repeats_.extract(repeats_.begin()).value();
@@ -92,8 +76,14 @@ class LoopFinder {
     }
   };
 
+  std::size_t least_steps() const {
+    return limits_.min_independent_steps == 0
+               ? limits_.min_steps
+               : std::min(limits_.min_steps, limits_.min_independent_steps);
+  }
+
   void add(Repeat repeat) {
-    if (repeat.steps() >= limits_.min_steps) repeats_.insert(repeat);
+    if (repeat.steps() >= least_steps()) repeats_.insert(repeat);
   }
 
   bool overlaps(const Repeat& repeat) const {
@@ -116,8 +106,8 @@ class LoopFinder {
   }
 
   std::optional<RolledLoop> loop_of(const Repeat& repeat) const {
-    auto steps = repeated_steps(graph_, sequence_, repeat, limits_.min_steps, limits_.counter);
-    if (!steps || steps->count * repeat.period < limits_.min_nodes) return std::nullopt;
+    auto steps = repeated_steps(graph_, sequence_, repeat, least_steps(), limits_.counter);
+    if (!steps) return std::nullopt;
     RolledLoop loop{std::move(*steps), {}, {}, {}};
     std::vector<std::size_t> delays = delays_in(loop);
     // Steps that use nothing of each other are no loop.
@@ -133,10 +123,31 @@ class LoopFinder {
       else
         return std::nullopt;
     }
-    if (is_better_unrolled(loop)) return std::nullopt;
     for (std::size_t i = 0; i < delays.size(); ++i)
       for (std::size_t delay = 1; delay <= delays[i]; ++delay) loop.carries.push_back({i, delay});
+    if (!pays(loop) && !needs_no_arrays(loop)) return std::nullopt;
     return loop;
+  }
+
+  bool pays(const RolledLoop& loop) const {
+    const std::size_t nodes = loop.steps.count * loop.steps.operations.size();
+    return loop.steps.count >= limits_.min_steps && nodes >= limits_.min_nodes &&
+           !is_better_unrolled(loop);
+  }
+
+  /// Whether the loop need not carry the arrays that its steps write. Each step then writes
+  /// elsewhere.
+  bool needs_no_arrays(const RolledLoop& loop) const {
+    if (limits_.min_independent_steps == 0) return false;
+    const bool writes = std::ranges::any_of(loop.carries, [&](const Carry& carry) {
+      const std::vector<std::int64_t>& growth = loop.steps.operations[carry.operation].growth;
+      return carry.delay == 1 && std::ranges::count(growth, 0) < std::ssize(growth);
+    });
+    if (!writes) return false;
+    const LoopForm form =
+        form_of_loop(*scan_of(loop, graph_, sequence_), operand_types(loop, graph_, sequence_));
+    return form == LoopForm::none ||
+           (form == LoopForm::of_parts && loop.steps.count >= limits_.min_steps);
   }
 
   /// The longest delay with which a step uses each operation. Adds the values from outside.
@@ -195,17 +206,6 @@ class LoopFinder {
   std::set<Repeat, LongestFirst> repeats_;
   std::vector<RolledLoop> loops_;
 };
-
-/// The number of operations of a node, with those in its regions.
-std::size_t weight_of(const Graph& graph, ValueId id) {
-  std::size_t weight = 1;
-  if (graph.op(id) != ir::Op::call) return weight;
-  for (const ir::Region& region : graph.attributes(id).call->regions) {
-    for (std::uint32_t i = 0; i < region.graph->size(); ++i)
-      weight += weight_of(*region.graph, ValueId{i});
-  }
-  return weight;
-}
 
 /// Makes a copy of a graph that has loops instead of the steps.
 class Roller {
@@ -268,10 +268,7 @@ class Roller {
                                                            : copied(before->second));
     }
     ir::Attributes attributes;
-    const auto count = static_cast<std::int64_t>(loop.steps.count);
-    const ir::NamedAttribute named[] = {{"carries", std::ssize(loop.carries)},
-                                        {"length", ir::Dims{Dim(count)}}};
-    attributes.call = ir::make_call(ir::calls::scan(), named, {body(loop)});
+    attributes.call = scan_of(loop, old_, sequence_);
     const ir::Location where = old_.node(old_node(loop, 0, 0)).location;
     const ValueId call = graph_.add(ir::Op::call, operands, attributes, where);
     map_carries(loop, call);
@@ -301,68 +298,6 @@ class Roller {
       whole.shape = old_.shape(id);
       mapped_[index_of(id)] = graph_.add(ir::Op::reshape, {slice}, whole);
     }
-  }
-
-  /// Named after the operations of a step: more than those of any loop in it.
-  std::string counter_name(const RolledLoop& loop) const {
-    std::size_t weight = 0;
-    for (std::size_t i = 0; i < loop.steps.operations.size(); ++i)
-      weight += weight_of(old_, old_node(loop, 0, i));
-    return fmt::format("rolled{}", weight);
-  }
-
-  ir::Region body(const RolledLoop& loop) const {
-    const std::string counter = counter_name(loop);
-    Graph body;
-    body.parameter(DType::u8, {Dim::symbol(counter), 0});
-    const ValueId step = body.scalar_parameter(DType::i64);
-    std::vector<ValueId> outside, carried, made;
-    for (const ValueId value : loop.outside)
-      outside.push_back(body.parameter(old_.dtype(value), old_.shape(value)));
-    for (const Carry carry : loop.carries) {
-      const ValueId value = old_node(loop, 0, carry.operation);
-      carried.push_back(body.parameter(old_.dtype(value), old_.shape(value)));
-    }
-    const auto operand = [&](const StepOperand& wanted) {
-      const auto at = std::ranges::find(loop.outside, wanted.value) - loop.outside.begin();
-      if (wanted.kind == Kind::outside) return outside[static_cast<std::size_t>(at)];
-      if (wanted.kind == Kind::step && wanted.delay == 0) return made[wanted.operation];
-      if (wanted.kind == Kind::step)
-        return carried[loop.index_of({wanted.operation, wanted.delay})];
-      if (wanted.kind == Kind::counted) return counted(body, step, wanted);
-      return body.constant(old_.dtype(wanted.value), old_.attributes(wanted.value).bits);
-    };
-    for (std::size_t i = 0; i < loop.steps.operations.size(); ++i) {
-      const RepeatedSteps::Operation& operation = loop.steps.operations[i];
-      std::vector<ValueId> operands;
-      for (const StepOperand& wanted : operation.operands) operands.push_back(operand(wanted));
-      const ValueId id = old_node(loop, 0, i);
-      ir::Attributes attributes = old_.attributes(id);
-      for (std::size_t axis = 0; axis < operation.starts.size(); ++axis) {
-        attributes.starts[axis] =
-            operation.starts[axis] + Dim::symbol(counter) * Dim(operation.growth[axis]);
-      }
-      made.push_back(body.add(old_.op(id), operands, attributes, old_.node(id).location));
-    }
-    for (const auto [operation, delay] : loop.carries)
-      body.outputs.push_back(delay == 1 ? made[operation]
-                                        : carried[loop.index_of({operation, delay - 1})]);
-    for (const std::size_t operation : loop.stacked) body.outputs.push_back(made[operation]);
-    return ir::make_region(std::move(body));
-  }
-
-  /// first + step * growth, as a number of the constant's dtype.
-  ValueId counted(Graph& body, ValueId step, const StepOperand& wanted) const {
-    const auto integer = [&](std::int64_t value) {
-      return body.constant(DType::i64, ir::ElementBits(static_cast<std::uint64_t>(value)));
-    };
-    const ValueId grown = body.add(ir::Op::multiply, {step, integer(wanted.growth)});
-    const ValueId value = body.add(ir::Op::add, {grown, integer(wanted.first)});
-    const DType dtype = old_.dtype(wanted.value);
-    if (dtype == DType::i64) return value;
-    ir::Attributes cast;
-    cast.dtype = dtype;
-    return body.add(ir::Op::cast, {value}, cast);
   }
 
   const Graph& old_;

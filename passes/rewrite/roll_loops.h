@@ -15,6 +15,9 @@ struct RollLimits {
   /// if they fuse with each other: they are fewer kernels than steps.
   std::size_t most_fused_nodes = 5000;
   std::optional<ir::SymbolId> counter = {};  ///< of the loop whose region the graph is
+  /// So many steps are worth a loop, whatever they do, if they can then be done at once
+  /// (LoopForm::none). `min_steps` are, if the loop need not carry arrays. 0: not asked.
+  std::size_t min_independent_steps = 0;
 };
 
 /// Turns unrolled loops back into loops: steps with the same ops and types, of which each uses
