@@ -16,10 +16,10 @@ void CudaPrinter::columns() {
   const std::vector<Loop> rest(plan_.outer.begin(), plan_.outer.end() - 1);
   const std::string extent = body_.extent(last.extent);
   const int columns_a_block = plan_.threads_per_row * plan_.vector;
-  std::string block = "Index(blockIdx.x)";
+  std::string block = block_index();
   if (plan_.cluster > 1) {
     open_exchanges();
-    out_.line("const Index block = Index(blockIdx.x) / {};", plan_.cluster);
+    out_.line("const Index block = {} / {};", block, plan_.cluster);
     block = "block";
   }
   out_.line("const Index rows = {};", body_.extent(passes::iterations(plan_.outer)));

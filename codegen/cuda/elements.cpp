@@ -36,10 +36,10 @@ void CudaPrinter::elements() {
   if (plan_.unroll > 1) {
     out_.directive("#pragma unroll");
     out_.open("for (int u = 0; u < {}; ++u)", plan_.unroll);
-    out_.line("const Index e = (Index(blockIdx.x) * {} + u * {} + Index(threadIdx.x)) * {};",
+    out_.line("const Index e = ({} * {} + u * {} + Index(threadIdx.x)) * {};", block_index(),
               plan_.threads * plan_.unroll, plan_.threads, plan_.vector);
   } else {
-    out_.line("const Index e = (Index(blockIdx.x) * {} + Index(threadIdx.x)) * {};", plan_.threads,
+    out_.line("const Index e = ({} * {} + Index(threadIdx.x)) * {};", block_index(), plan_.threads,
               plan_.vector);
   }
   const std::vector<Loop> loops = passes::thread_loops(plan_);
@@ -158,12 +158,12 @@ void CudaPrinter::tiles() {
                             across.extent.constant() < last.extent.constant();
   const char* const first = across_first ? "across" : "last";
   const char* const second = across_first ? "last" : "across";
-  out_.line("const Index {0}_begin = Index(blockIdx.x) % {0}_tiles * {1};", first,
+  out_.line("const Index {0}_begin = {1} % {0}_tiles * {2};", first, block_index(),
             tile_edge(across_first ? across : last));
-  out_.line("const Index {0}_begin = Index(blockIdx.x) / {1}_tiles % {0}_tiles * {2};", second,
+  out_.line("const Index {0}_begin = {1} / {2}_tiles % {0}_tiles * {3};", second, block_index(),
             first, tile_edge(across_first ? last : across));
   if (!rest.empty()) {
-    out_.line("const Index batch = Index(blockIdx.x) / (last_tiles * across_tiles);");
+    out_.line("const Index batch = {} / (last_tiles * across_tiles);", block_index());
     body_.decode(rest, "batch");
   }
   std::size_t offset = 0;

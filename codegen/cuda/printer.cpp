@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "passes/plan/analyze.h"
 #include "passes/plan/launch.h"
 
@@ -76,28 +78,62 @@ void CudaPrinter::decision(DType dtype) {
   out_.close();
 }
 
+/// A parameter in the kernel's code.
+struct CudaPrinter::Parameter {
+  std::string type, declared, name;  ///< `declared`: the type with its qualifiers
+};
+
 void CudaPrinter::signature() {
-  std::string parameters;
-  const auto add = [&](const std::string& parameter) {
-    parameters += (parameters.empty() ? "" : ", ") + parameter;
-  };
+  std::vector<Parameter> parameters;
   for (std::size_t i = 0; i < plan_.operands.size(); ++i) {
     const KernelOperand& operand = plan_.operands[i];
     if (operand.in_item()) continue;
-    add(fmt::format("{}{}*{} p{}", operand.written ? "" : "const ", body_.operand_type(operand),
-                    operand.aliased ? "" : " __restrict__", i));
+    const std::string type =
+        fmt::format("{}{}*", operand.written ? "" : "const ", body_.operand_type(operand));
+    parameters.push_back(
+        {type, type + (operand.aliased ? "" : " __restrict__"), fmt::format("p{}", i)});
   }
+  const auto add_value = [&](const std::string& type, const std::string& name) {
+    parameters.push_back({type, "const " + type, name});
+  };
   const bool narrow = plan_.index_bits == 32;
   for (std::size_t i = 0; i < body_.symbols.size(); ++i)
-    add(fmt::format("const long long {}{}", narrow ? 'm' : 'n', i));
-  for (std::size_t i = 0; i < body_.scalars.size(); ++i) {
-    add(fmt::format("const {} s{}", body_.type(body_.scalar_dtypes[i]), i));
-  }
+    add_value("long long", fmt::format("{}{}", narrow ? 'm' : 'n', i));
+  for (std::size_t i = 0; i < body_.scalars.size(); ++i)
+    add_value(body_.type(body_.scalar_dtypes[i]), fmt::format("s{}", i));
   const std::string blocks = plan_.least_blocks > 1 ? fmt::format(", {}", plan_.least_blocks) : "";
   out_.line("extern \"C\" __global__ void __launch_bounds__({}{})", plan_.threads, blocks);
-  out_.open("{}({})", name_placeholder, parameters);
+  if (plan_.table_rows > 0) {
+    table_signature(parameters);
+  } else {
+    std::vector<std::string> list;
+    for (const Parameter& one : parameters) list.push_back(one.declared + ' ' + one.name);
+    out_.open("{}({})", name_placeholder, fmt::join(list, ", "));
+  }
   for (std::size_t i = 0; i < body_.symbols.size() && narrow; ++i)
     out_.line("const Index n{0} = static_cast<Index>(m{0});", i);
+}
+
+/// A kernel that runs the launches of a table at once. A block finds the row of its launch, and
+/// declares the launch's parameters.
+void CudaPrinter::table_signature(const std::vector<Parameter>& parameters) {
+  body_.need("launch_table");
+  const std::size_t last = parameters.size();
+  out_.open("{}(const __grid_constant__ LaunchTable<{}, {}> table)", name_placeholder,
+            plan_.table_rows, last + 1);
+  out_.line("const unsigned int most = static_cast<unsigned int>(table.rows[0][{}].high);", last);
+  out_.line("const LaunchValue (&given)[{}] = table.rows[blockIdx.x / most];", last + 1);
+  out_.line("const unsigned int launch_block = blockIdx.x % most;");
+  out_.line("if (launch_block >= given[{}].low) return;", last);
+  for (std::size_t i = 0; i < last; ++i) {
+    const auto& [type, declared, name] = parameters[i];
+    out_.line("{} {} = launch_value<{}>(given[{}]);", declared, name, type, i);
+  }
+}
+
+/// The index of a block within its launch.
+std::string CudaPrinter::block_index() const {
+  return plan_.table_rows > 0 ? "Index(launch_block)" : "Index(blockIdx.x)";
 }
 
 void CudaPrinter::split_range(int unit) {

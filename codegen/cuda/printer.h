@@ -20,7 +20,11 @@ class CudaPrinter {
  private:
   using Stores = std::vector<const passes::Store*>;
 
+  struct Parameter;
+
   void signature();
+  void table_signature(const std::vector<Parameter>& parameters);
+  std::string block_index() const;
 
   void elements();
   /// The work on one vector of elements, or on one held iteration.

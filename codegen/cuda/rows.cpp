@@ -16,15 +16,15 @@ void CudaPrinter::rows() {
   const int lanes = plan_.threads_per_row, rows_a_block = plan_.threads / lanes;
   const std::string total = body_.extent(passes::iterations(plan_.outer));
   out_.line("const Index rows = {};", total);
-  std::string block = "Index(blockIdx.x)";
+  std::string block = block_index();
   if (plan_.cluster > 1) {
-    block = fmt::format("Index(blockIdx.x) / {}", plan_.cluster);
+    block += fmt::format(" / {}", plan_.cluster);
     open_exchanges();
   }
   if (plan_.split > 1) {
     out_.line("const Index row_blocks = (rows + {}) / {};", rows_a_block - 1, rows_a_block);
-    out_.line("const Index part = Index(blockIdx.x) / row_blocks;");
-    block = "(Index(blockIdx.x) - part * row_blocks)";
+    out_.line("const Index part = {} / row_blocks;", block);
+    block = fmt::format("({} - part * row_blocks)", block);
   }
   if (plan_.long_row == 0) {
     thread_row(block);

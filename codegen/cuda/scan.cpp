@@ -23,7 +23,7 @@ std::size_t flags_of(const passes::KernelPlan& plan) {
 
 void CudaPrinter::scan_block(const std::string& rows_a_tile) {
   if (!plan_.look_back) {
-    out_.line("const Index block = blockIdx.x;");
+    out_.line("const Index block = {};", block_index());
     return;
   }
   // Tiles of the same row get tickets in order; tiles of different rows are interleaved.

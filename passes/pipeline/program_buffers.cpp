@@ -151,16 +151,22 @@ BufferRef ProgramBuffers::store_in_fallback(ValueId value) {
   return buffers_[index_of(value)] = {BufferRef::Kind::fallback, 0};
 }
 
-void ProgramBuffers::set_lifetimes() {
-  for (Temporary& temporary : program_.temporaries) temporary.first_step = ~0u;
-  const auto touch = [&](const BufferRef& buffer, std::uint32_t step) {
-    if (buffer.kind != BufferRef::Kind::temporary) return;
-    Temporary& temporary = program_.temporaries[buffer.index];
-    temporary.first_step = std::min(temporary.first_step, step);
-    temporary.last_step = std::max(temporary.last_step, step);
-  };
-  for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
-    for (const BufferUse& use : uses_of(program_.steps[i])) touch(use.buffer, i);
+void set_lifetimes(Program& program) {
+  for (Temporary& temporary : program.temporaries) temporary = {temporary.bytes, ~0u, 0};
+  std::uint32_t first = 0, last = 0;  // of the launch
+  for (std::uint32_t i = 0; i < program.steps.size(); ++i) {
+    const KernelStep* const kernel = program.steps[i].kernel();
+    const std::uint32_t together = kernel != nullptr ? kernel->together : 1;
+    if (together > 0) {
+      first = i;
+      last = i + together - 1;
+    }
+    for (const BufferUse& use : uses_of(program.steps[i])) {
+      if (use.buffer.kind != BufferRef::Kind::temporary) continue;
+      Temporary& temporary = program.temporaries[use.buffer.index];
+      temporary.first_step = std::min(temporary.first_step, first);
+      temporary.last_step = std::max(temporary.last_step, last);
+    }
   }
 }
 

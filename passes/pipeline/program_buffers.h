@@ -31,8 +31,6 @@ class ProgramBuffers {
   /// Stores a value in the only buffer of a call's fallback.
   BufferRef store_in_fallback(ValueId value);
   const ir::Type& input_type(std::uint32_t input) const { return program_.inputs[input].type; }
-  /// Says, once all steps are made, which of them use each temporary first and last.
-  void set_lifetimes();
 
  private:
   void declare_inputs();
@@ -49,5 +47,9 @@ class ProgramBuffers {
   std::vector<bool> stored_;
   std::unordered_map<std::uint32_t, BufferRef> buffers_;
 };
+
+/// Says, once all steps are made, which of them use each temporary first and last. Steps that are
+/// launched together use their temporaries at the same time.
+void set_lifetimes(Program& program);
 
 }  // namespace heddle::passes

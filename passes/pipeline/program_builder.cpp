@@ -72,7 +72,7 @@ class Builder {
       planned_.group_of_kernel.resize(planned_.kernels.size(), static_cast<std::uint32_t>(i));
       planned_.group_of_step.resize(program_.steps.size(), static_cast<std::uint32_t>(i));
     }
-    buffers_.set_lifetimes();
+    set_lifetimes(program_);
   }
 
  private:

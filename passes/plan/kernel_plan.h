@@ -359,6 +359,9 @@ struct KernelPlan {
   bool look_back = false;  ///< scans: a row is split into tiles, one for each block, and each block
                            ///< waits for the states of the tiles before its own
   int index_bits = 64;
+  /// If nonzero, on a GPU: the kernel takes a table of as many rows, each with the parameters of a
+  /// launch, and runs these launches at once.
+  int table_rows = 0;
   std::vector<int> tiled;  ///< tiles mapping: the loads that are staged
   int tile_loop = -1;      ///< tiles mapping: the outer loop along which these loads are contiguous
   /// Tiles mapping: elements of a tile along tile_loop and along the last loop. Tiles are read and

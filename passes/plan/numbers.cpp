@@ -50,10 +50,12 @@ class Copy {
   }
 
  private:
-  /// Whether nothing in the plan was chosen by the number of inner iterations.
+  /// Whether no number in the plan follows from the number of inner iterations. A GPU's kernel
+  /// divides it into `split` parts itself.
   bool inner_is_free() const {
-    return plan_.held == 0 && plan_.split == 1 && plan_.cluster == 1 && plan_.least_part == 0 &&
-           !plan_.parts_of && !plan_.look_back;
+    const bool on_host = !plan_.host_passes.empty();
+    return plan_.held == 0 && (plan_.split == 1 || !on_host) && plan_.cluster == 1 &&
+           plan_.least_part == 0 && !plan_.parts_of && !plan_.look_back;
   }
 
   Dim number(const Dim& dim, bool is_extent = false, bool in_vectors = true) const {

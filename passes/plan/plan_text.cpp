@@ -16,7 +16,7 @@ class PlanText {
   explicit PlanText(const KernelPlan& plan) : plan_(plan) {}
 
   std::string run() {
-    text_ = fmt::format("{} {} {}{}\n", plan_.family, plan_.name, mapping(), details());
+    text_ = fmt::format("{} {} {}{}{}\n", plan_.family, plan_.name, mapping(), details(), table());
     loops("outer", plan_.outer);
     loops("inner", plan_.inner);
     if (plan_.items) {
@@ -152,6 +152,10 @@ class PlanText {
     for (const int i : pass.strip_loads) strips += fmt::format(" p{}", plan_.body[i].operand);
     for (const int i : pass.strip_stores) strips += fmt::format(" p{}", plan_.stores[i].operand);
     return strips.empty() ? text : text + ", strips" + strips;
+  }
+
+  std::string table() const {
+    return plan_.table_rows > 0 ? fmt::format(", a table of {} launches", plan_.table_rows) : "";
   }
 
   std::string parts() const {

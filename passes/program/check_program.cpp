@@ -1,5 +1,7 @@
 #include "passes/program/check_program.h"
 
+#include <algorithm>
+
 #include "heddle/error.h"
 
 namespace heddle::passes {
@@ -35,9 +37,37 @@ class Checker {
     for (const ir::Requirement& one : program_.requirements)
       require(one.breach <= ir::Requirement::Breach::bytes, "a requirement has an unknown kind");
     for (const Step& each : program_.steps) step(each, nullptr);
+    launches_of_many();
   }
 
  private:
+  /// Steps that are launched together have the same kernel, and rows in its table.
+  void launches_of_many() const {
+    const KernelStep* first = nullptr;
+    std::uint32_t missing = 0;
+    for (const Step& each : program_.steps) {
+      const KernelStep* const kernel = each.kernel();
+      const bool follows = kernel != nullptr && kernel->together == 0;
+      require(follows == (missing > 0), "a launch of several steps lacks steps");
+      if (follows) {
+        require(fit_one_table(*first, *kernel), "steps of different kernels are one launch");
+        --missing;
+      } else if (kernel != nullptr) {
+        require(kernel->together <= std::max(kernel->table_rows, 1u),
+                "a launch has more steps than its table has rows");
+        first = kernel;
+        missing = kernel->together - 1;
+      }
+    }
+    require(missing == 0, "a launch of several steps lacks steps");
+  }
+  bool fit_one_table(const KernelStep& a, const KernelStep& b) const {
+    const std::vector<std::string>& names = program_.kernel_names;
+    return a.kernel < names.size() && b.kernel < names.size() &&
+           names[a.kernel] == names[b.kernel] && a.table_rows == b.table_rows &&
+           a.parameters.size() == b.parameters.size();
+  }
+
   void array_input(std::uint32_t index) const {
     require(index < program_.inputs.size() && !program_.inputs[index].scalar,
             "an array refers to an unknown array input");

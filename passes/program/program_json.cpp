@@ -100,7 +100,9 @@ Json kernel_json(const KernelStep& step) {
           {"block", {step.block[0], step.block[1]}},
           {"shared_bytes", step.shared_bytes},
           {"cluster", step.cluster},
-          {"host_grain", step.host_grain}};
+          {"host_grain", step.host_grain},
+          {"table_rows", step.table_rows},
+          {"together", step.together}};
 }
 
 KernelStep kernel_of(const Json& json) {
@@ -116,6 +118,8 @@ KernelStep kernel_of(const Json& json) {
   step.shared_bytes = json.at("shared_bytes");
   step.cluster = json.at("cluster");
   step.host_grain = json.at("host_grain");
+  step.table_rows = json.at("table_rows");
+  step.together = json.at("together");
   return step;
 }
 

@@ -70,6 +70,12 @@ struct GridExtent {
 struct KernelStep {
   std::uint32_t kernel = 0;  ///< index into Program::kernel_names
   std::vector<Parameter> parameters;
+  /// If nonzero, the kernel takes a table of as many rows (KernelPlan::table_rows) instead of these
+  /// parameters, which are one row.
+  std::uint32_t table_rows = 0;
+  /// How many steps, this one and those that follow it, are one launch, each in a row of the table.
+  /// 0: an earlier step's launch includes this one.
+  std::uint32_t together = 1;
   std::vector<GridExtent> grid;
   std::uint32_t block[2] = {1, 1};
   std::uint32_t shared_bytes = 0;

@@ -90,6 +90,13 @@ std::string launch_text(const KernelStep& step, bool blocks) {
                      step.cluster > 1 ? fmt::format(" in clusters of {}", step.cluster) : "");
 }
 
+/// Of a launch of several steps.
+std::string together_text(const KernelStep& step) {
+  if (step.together == 0) return ", in the launch of an earlier step";
+  return step.together > 1 ? fmt::format(", together with the next {} steps", step.together - 1)
+                           : "";
+}
+
 /// Fills in the parts of a report that follow from a planned program.
 class PlanReport {
  public:
@@ -217,7 +224,7 @@ class PlanReport {
       shown.kind = "kernel";
       shown.kernels = {kernel->kernel};
       shown.what = report_.kernels[kernel->kernel].name;
-      shown.launch = launch_text(*kernel, blocks);
+      shown.launch = launch_text(*kernel, blocks) + together_text(*kernel);
       shown.shared_bytes = kernel->shared_bytes;
       hold_operands(*kernel);
     } else if (const CallStep* const call = step.call()) {

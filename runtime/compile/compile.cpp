@@ -15,6 +15,7 @@
 #include "ir/base/environment.h"
 #include "ir/base/span.h"
 #include "ir/types/capabilities.h"
+#include "passes/pipeline/launch_tables.h"
 #include "passes/pipeline/pipeline.h"
 #include "passes/pipeline/program_builder.h"
 #include "passes/pipeline/shared_kernels.h"
@@ -87,6 +88,7 @@ passes::PlannedProgram plan_kernels(const ir::Graph& graph, const passes::PlanOp
   const KernelCompiler& compiler = compiler_of(options.target);
   passes::share_kernels(planned, options,
                         [&](const passes::KernelPlan& plan) { return compiler.print(plan).body; });
+  passes::form_launch_tables(planned, options);
   return planned;
 }
 

@@ -153,14 +153,20 @@ std::shared_ptr<KernelRun> WatchedCall::describe(const Action& action) const {
   run->device = stream_.device();
   run->stream = stream_.state()->number;
   run->captured = captured_;
-  run->lines = lines_of(step);
+  const std::span<const Step> launched(&step, action.rows > 0 ? action.step->together : 1);
+  run->lines = lines_of(launched);
   if (action.kind == Action::Kind::clear) {
     run->bytes = static_cast<std::int64_t>(action.bytes);
     return run;
   }
   run->operands = operands_of(step, action);
+  if (launched.size() > 1)
+    run->operands += fmt::format(", and {} more launches", launched.size() - 1);
   // If a step has several launches, the bytes of each launch are unknown.
-  if (actions_[action.step_index] == 1) run->bytes = step.moved.evaluate(prepared_.bindings);
+  if (actions_[action.step_index] == 1) {
+    run->bytes = 0;
+    for (const Step& each : launched) *run->bytes += each.moved.evaluate(prepared_.bindings);
+  }
   if (action.kind == Action::Kind::launch) {
     run->blocks = action.blocks;
     std::ranges::copy(action.step->block, run->threads);
@@ -197,15 +203,17 @@ std::string WatchedCall::operands_of(const Step& step, const Action& action) con
   return fmt::format("{} -> {}", operands, fmt::join(written, ", "));
 }
 
-std::vector<ir::Location> WatchedCall::lines_of(const Step& step) const {
+std::vector<ir::Location> WatchedCall::lines_of(std::span<const Step> steps) const {
   std::vector<ir::Location> lines;
   const auto add = [&](const ir::Location& line) {
     const bool known = std::ranges::any_of(
         lines, [&](const ir::Location& other) { return same_line(line, other); });
     if (line.file != nullptr && !known) lines.push_back(line);
   };
-  for (const std::uint32_t origin : step.origins) {
-    if (origin < order_.size()) add(lines_.graph->node(order_[origin]).location);
+  for (const Step& step : steps) {
+    for (const std::uint32_t origin : step.origins) {
+      if (origin < order_.size()) add(lines_.graph->node(order_[origin]).location);
+    }
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,7 +87,7 @@ class WatchedCall {
   std::shared_ptr<KernelRun> describe(const Action& action) const;
   std::string type_of(const passes::BufferRef& buffer) const;
   std::string operands_of(const passes::Step& step, const Action& action) const;
-  std::vector<ir::Location> lines_of(const passes::Step& step) const;
+  std::vector<ir::Location> lines_of(std::span<const passes::Step> steps) const;
 
   const passes::Program& program_;
   const Prepared& prepared_;

@@ -156,34 +156,72 @@ void ActionList::add_call(const passes::CallStep& call, std::uint32_t index,
 void ActionList::add_launch(const passes::KernelStep& step, std::uint32_t index,
                             const CallContext& context) {
   const std::int64_t blocks = count_blocks(step, context.bindings);
+  if (step.table_rows > 0) return add_row(step, blocks, index, context);
   if (blocks == 0) return;
   for (const Parameter& parameter : step.parameters) {
     if (parameter.kind == Parameter::Kind::buffer && parameter.cleared > 0)
       add_clear(parameter.buffer, static_cast<std::size_t>(parameter.cleared * blocks), index);
   }
-  const auto action = static_cast<std::uint32_t>(actions_.size());
   actions_.push_back({.kind = Action::Kind::launch,
                       .step = &step,
                       .blocks = blocks,
                       .step_index = index,
-                      .first_slot = static_cast<std::uint32_t>(slots_.size())});
-  for (const Parameter& parameter : step.parameters) {
+                      .first_slot = static_cast<std::uint32_t>(slots_.size()),
+                      .slot_count = static_cast<std::uint32_t>(step.parameters.size())});
+  slots_.resize(slots_.size() + step.parameters.size());
+  set_slots(step, actions_.back().first_slot, context);
+}
+
+/// A launch of a kernel that takes a table (codegen/device/launch_table.h) is begun by the first of
+/// its steps, with a table of zeros. Each step adds a row.
+void ActionList::add_row(const passes::KernelStep& step, std::int64_t blocks, std::uint32_t index,
+                         const CallContext& context) {
+  const auto columns = static_cast<std::uint32_t>(step.parameters.size()) + 1;
+  if (step.together > 0) {
+    if (blocks == 0 && step.together == 1) return;
+    actions_.push_back({.kind = Action::Kind::launch,
+                        .step = &step,
+                        .step_index = index,
+                        .first_slot = static_cast<std::uint32_t>(slots_.size()),
+                        .slot_count = step.table_rows * columns});
+    slots_.resize(slots_.size() + actions_.back().slot_count);
+  }
+  Action& action = actions_.back();
+  const std::uint32_t row = action.first_slot + action.rows++ * columns;
+  set_slots(step, row, context);
+  ir::ElementBits &own = slots_[row + columns - 1],
+                  &first = slots_[action.first_slot + columns - 1];
+  own.low = static_cast<std::uint64_t>(blocks);
+  first.high = std::max(first.high, own.low);
+  action.blocks = static_cast<std::int64_t>(first.high) * action.rows;
+}
+
+/// Sets the slots from `first` on to the step's parameters.
+void ActionList::set_slots(const passes::KernelStep& step, std::uint32_t first,
+                           const CallContext& context) {
+  const auto action = static_cast<std::uint32_t>(actions_.size()) - 1;
+  for (std::uint32_t i = 0; i < step.parameters.size(); ++i) {
+    const Parameter& parameter = step.parameters[i];
+    ir::ElementBits& slot = slots_[first + i];
     switch (parameter.kind) {
       case Parameter::Kind::buffer:
-        add_slot({.action = action, .buffer = parameter.buffer});
+        sources_.push_back({.slot = first + i, .action = action, .buffer = parameter.buffer});
         break;
       case Parameter::Kind::size:
-        slots_.emplace_back(static_cast<std::uint64_t>(parameter.value.evaluate(context.bindings)));
+        slot = static_cast<std::uint64_t>(parameter.value.evaluate(context.bindings));
         break;
       case Parameter::Kind::scalar:
-        add_slot({.action = action, .is_scalar = true, .scalar = parameter.scalar, .buffer = {}});
+        sources_.push_back({.slot = first + i,
+                            .action = action,
+                            .is_scalar = true,
+                            .scalar = parameter.scalar,
+                            .buffer = {}});
         break;
       case Parameter::Kind::constant:
-        slots_.push_back(parameter.bits);
+        slot = parameter.bits;
         break;
     }
   }
-  actions_.back().slot_count = static_cast<std::uint32_t>(step.parameters.size());
 }
 
 void ActionList::add_clear(const passes::BufferRef& buffer, std::size_t bytes,
@@ -195,12 +233,7 @@ void ActionList::add_clear(const passes::BufferRef& buffer, std::size_t bytes,
                       .step_index = index,
                       .first_slot = static_cast<std::uint32_t>(slots_.size()),
                       .slot_count = 1});
-  add_slot({.action = action, .buffer = buffer});
-}
-
-void ActionList::add_slot(const SlotSource& source) {
-  sources_.push_back(source);
-  sources_.back().slot = static_cast<std::uint32_t>(slots_.size());
+  sources_.push_back({.slot = actions_.back().first_slot, .action = action, .buffer = buffer});
   slots_.emplace_back();
 }
 

@@ -30,6 +30,7 @@ struct Action {
   const ScheduledCall* call = nullptr;
   std::uint32_t step_index = 0;  ///< index in the program
   std::uint32_t first_slot = 0, slot_count = 0;
+  std::uint32_t rows = 0;  ///< of the table of launches that the slots are; 0: it is no table
 };
 
 /// The source of an argument known only at the call: a buffer's address, or a scalar.
@@ -59,8 +60,10 @@ class ActionList {
  private:
   void add_call(const passes::CallStep& call, std::uint32_t index, const CallContext& context);
   void add_launch(const passes::KernelStep& step, std::uint32_t index, const CallContext& context);
+  void add_row(const passes::KernelStep& step, std::int64_t blocks, std::uint32_t index,
+               const CallContext& context);
+  void set_slots(const passes::KernelStep& step, std::uint32_t first, const CallContext& context);
   void add_clear(const passes::BufferRef& buffer, std::size_t bytes, std::uint32_t index);
-  void add_slot(const SlotSource& source);
 
   std::vector<Action> actions_;
   std::vector<ir::ElementBits> slots_;

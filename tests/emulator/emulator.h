@@ -55,6 +55,12 @@ class Argument {
     return scalar(&value, sizeof(T));
   }
   static Argument scalar(const void* value, std::size_t bytes);
+  /// A table of launches (codegen/device/launch_table.h), by rows.
+  static Argument table(std::vector<Argument> values) {
+    Argument result(nullptr, values.size() * sizeof(value_), Access::value);
+    result.table_ = std::move(values);
+    return result;
+  }
 
  private:
   friend class EmulatedModule;
@@ -68,6 +74,7 @@ class Argument {
   std::size_t bytes_;
   std::uint8_t* defined_ = nullptr;
   std::array<std::byte, 16> value_{};
+  std::vector<Argument> table_;
 };
 
 struct LaunchShape {

@@ -7,6 +7,7 @@
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 /// The emulator runs loops and branches itself, and reads their conditions.
 extern "C" void cudaGraphSetConditional(unsigned long long, unsigned int) {}

@@ -192,7 +192,46 @@ class Run {
 
   void launch(const passes::KernelStep& step) {
     const runtime::PreparedKernel prepared = runtime::prepare_kernel(step, prepared_.bindings);
-    if (prepared.blocks == 0) return;
+    if (step.table_rows > 0) return add_row(step, prepared);
+    if (prepared.blocks > 0) launch(step, prepared.blocks, arguments_of(step, prepared));
+  }
+
+  void launch(const passes::KernelStep& step, std::int64_t blocks,
+              std::span<const Argument> arguments) {
+    LaunchShape shape;
+    shape.grid[0] = static_cast<std::uint32_t>(blocks);
+    shape.block = {step.block[0], step.block[1], 1};
+    shape.shared_bytes = step.shared_bytes;
+    shape.cluster = step.cluster;
+    shape.shuffle_seed = machine_.options.shuffle_seed;
+    machine_.module.launch(machine_.kernel_names[step.kernel], shape, arguments);
+  }
+
+  /// Launches a table when it has the rows of all its steps.
+  void add_row(const passes::KernelStep& step, const runtime::PreparedKernel& prepared) {
+    if (step.together > 0) {
+      rows_.clear();
+      missing_rows_ = step.together;
+    }
+    rows_.push_back({prepared.blocks, arguments_of(step, prepared)});
+    if (--missing_rows_ > 0) return;
+    const std::int64_t most = std::ranges::max_element(rows_, {}, &Row::blocks)->blocks;
+    if (most == 0) return;
+    std::vector<Argument> values;
+    for (const Row& row : rows_) {
+      values.insert(values.end(), row.arguments.begin(), row.arguments.end());
+      const std::int64_t blocks[] = {row.blocks, most};
+      values.push_back(Argument::scalar(blocks, sizeof blocks));
+    }
+    const std::int64_t nothing[2] = {};
+    values.resize(step.table_rows * (step.parameters.size() + 1),
+                  Argument::scalar(nothing, sizeof nothing));
+    const Argument table[] = {Argument::table(std::move(values))};
+    launch(step, most * static_cast<std::int64_t>(rows_.size()), table);
+  }
+
+  std::vector<Argument> arguments_of(const passes::KernelStep& step,
+                                     const runtime::PreparedKernel& prepared) {
     std::vector<Argument> arguments;
     std::size_t next_size = 0;
     for (const Parameter& parameter : step.parameters) {
@@ -213,13 +252,7 @@ class Run {
           break;
       }
     }
-    LaunchShape shape;
-    shape.grid[0] = static_cast<std::uint32_t>(prepared.blocks);
-    shape.block = {step.block[0], step.block[1], 1};
-    shape.shared_bytes = step.shared_bytes;
-    shape.cluster = step.cluster;
-    shape.shuffle_seed = machine_.options.shuffle_seed;
-    machine_.module.launch(machine_.kernel_names[step.kernel], shape, arguments);
+    return arguments;
   }
 
   void clear(const Parameter& parameter, std::int64_t blocks) {
@@ -289,6 +322,13 @@ class Run {
   runtime::Prepared prepared_;
   Allocation arena_;
   std::vector<Allocation> input_memory_, output_memory_, fallback_memory_;
+
+  struct Row {
+    std::int64_t blocks;
+    std::vector<Argument> arguments;
+  };
+  std::vector<Row> rows_;  ///< of the launch that is being put together
+  std::uint32_t missing_rows_ = 0;
 };
 
 /// Each kernel once. A name holds the hash of its text, so equal names are equal kernels.

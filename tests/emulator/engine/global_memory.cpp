@@ -54,18 +54,22 @@ GlobalMemory::GlobalMemory(const heddle_emulator::KernelEntry& kernel,
                       "one of {}",
                       kernel.name, i, argument.bytes_, parameter.bytes));
     }
-    if (pointer) {
-      add_buffer(argument, parameter);
-      std::memcpy(storage_[i].data(), &buffers_.back().base, sizeof(std::uint64_t));
-    } else {
-      storage_[i] = argument.value_;
-    }
+    for (const Argument& each : argument.table_) storage_[i].push_back(value_of(each, 1));
+    if (argument.table_.empty()) storage_[i].push_back(value_of(argument, parameter.element_bytes));
     values_.push_back(storage_[i].data());
   }
   add_stamps();
 }
 
-void GlobalMemory::add_buffer(const Argument& argument, const ParameterInfo& parameter) {
+GlobalMemory::Value GlobalMemory::value_of(const Argument& argument, int element_bytes) {
+  if (argument.access_ == Argument::Access::value) return argument.value_;
+  add_buffer(argument, element_bytes);
+  Value value{};
+  std::memcpy(value.data(), &buffers_.back().base, sizeof(std::uint64_t));
+  return value;
+}
+
+void GlobalMemory::add_buffer(const Argument& argument, int element_bytes) {
   GlobalBuffer buffer{};
   buffer.base = visible_address(buffers_.size(), argument.memory_);
   buffer.memory = static_cast<unsigned char*>(argument.memory_);
@@ -78,7 +82,7 @@ void GlobalMemory::add_buffer(const Argument& argument, const ParameterInfo& par
     buffer.undefined = std::memchr(argument.defined_, 0, argument.bytes_) != nullptr;
   }
   buffers_.push_back(buffer);
-  element_bytes_.push_back(parameter.element_bytes);
+  element_bytes_.push_back(element_bytes);
   defined_.push_back(argument.defined_);
 }
 

@@ -32,7 +32,11 @@ class GlobalMemory {
   };
   using Stamps = std::unique_ptr<heddle_emulator::GlobalStamp[], Free>;
 
-  void add_buffer(const Argument& argument, const heddle_emulator::ParameterInfo& parameter);
+  using Value = std::array<std::byte, 16>;
+
+  /// What the kernel gets for a pointer or a value. `element_bytes` of what it points to.
+  Value value_of(const Argument& argument, int element_bytes);
+  void add_buffer(const Argument& argument, int element_bytes);
   void add_stamps();
   void stamp_group(std::span<const std::size_t> group);
   void check_written(std::size_t buffer) const;
@@ -42,7 +46,7 @@ class GlobalMemory {
   std::vector<int> element_bytes_;
   std::vector<std::uint8_t*> defined_;  ///< a flag a byte, or null
   std::vector<Stamps> stamps_;
-  std::vector<std::array<std::byte, 16>> storage_;
+  std::vector<std::vector<Value>> storage_;
   std::vector<void*> values_;
 };
 
