@@ -1,3 +1,5 @@
+#include "passes/plan/items.h"
+
 #include <algorithm>
 
 #include "codegen/cuda/printer.h"
@@ -180,11 +182,12 @@ void CudaPrinter::item_element(const ItemPhase& phase, const char* slot) {
 
 /// A function of an element's number: the value that the phase makes for a routine, or the values
 /// of `width` neighbours. Its threads may be those of other items than in the routine.
-void CudaPrinter::item_source(const ItemPhase& phase, int operand, int width) {
+void CudaPrinter::item_source(const ItemPhase& phase, int operand, int width,
+                              const std::string& name) {
   const bool apart = phase.across != plan_.items->interleaved;
   const char* const slot = apart ? "taken" : "own";
   if (apart) item_thread(phase.across, "taken", "taker");
-  out_.open("const auto {} = [&](const int element)", apart ? "make" : "from");
+  out_.open("const auto {} = [&](const int element)", apart ? "make" : name);
   if (width > 1) {
     item_vector(phase, width, slot);
     out_.line("return y{};", phase.stores[0]);
@@ -195,7 +198,7 @@ void CudaPrinter::item_source(const ItemPhase& phase, int operand, int width) {
   out_.close_with(";");
   if (!apart) return;
   body_.need("item_source");
-  out_.line("const auto from = item_source(make, taker, {});", item_array(operand, "taken"));
+  out_.line("const auto {} = item_source(make, taker, {});", name, item_array(operand, "taken"));
 }
 
 /// A function of an element's number and value, or `width` values: what the phase does with it.
@@ -220,8 +223,8 @@ void CudaPrinter::item_target(const ItemPhase& phase, int result, int width) {
 
 void CudaPrinter::item_routine(const ItemPhase& phase, const std::vector<std::string>& tables) {
   const ItemRoutine& routine = *phase.routine;
-  const ItemPhase* const before = &phase == &plan_.items->phases.front() ? nullptr : &phase - 1;
-  const ItemPhase* const after = &phase == &plan_.items->phases.back() ? nullptr : &phase + 1;
+  const std::vector<ItemPhase>& phases = plan_.items->phases;
+  const auto at = static_cast<std::size_t>(&phase - phases.data());
   body_.need(routine.section);
   std::string arguments;
   for (const int array : routine.arrays) arguments += item_array(array, "own") + ", ";
@@ -230,12 +233,17 @@ void CudaPrinter::item_routine(const ItemPhase& phase, const std::vector<std::st
   if (routine.item_modulus > 0)
     arguments += fmt::format(", static_cast<long long>((first + own) % {})", routine.item_modulus);
   if (routine.parts > 1) arguments += ", part";
-  if (routine.takes > 0) {
-    const bool from = before != nullptr && before->direct, to = after != nullptr && after->direct;
-    if (from) item_source(*before, routine.arrays.front(), routine.takes_at_once);
-    if (to) item_target(*after, routine.arrays.back(), routine.makes_at_once);
-    arguments += from ? ", from" : ", " + item_array(routine.arrays.front(), "own");
-    arguments += to ? ", to" : ", " + item_array(routine.arrays.back(), "own");
+  for (std::size_t k = 0; k < routine.takes.size(); ++k) {
+    const std::optional<std::size_t> before = passes::phase_before(routine, at, k);
+    const bool direct = before && phases[*before].direct;
+    const std::string from = k == 0 ? "from" : fmt::format("from_{}", k);
+    if (direct) item_source(phases[*before], routine.arrays[k], routine.takes[k].at_once, from);
+    arguments += ", " + (direct ? from : item_array(routine.arrays[k], "own"));
+  }
+  if (!routine.takes.empty()) {
+    const bool to = at + 1 < phases.size() && phases[at + 1].direct;
+    if (to) item_target(phases[at + 1], routine.arrays.back(), routine.makes.at_once);
+    arguments += ", " + (to ? std::string("to") : item_array(routine.arrays.back(), "own"));
   }
   out_.line("{}({});", routine.function, arguments);
 }

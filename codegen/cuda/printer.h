@@ -99,7 +99,7 @@ class CudaPrinter {
   void item_store(const passes::Store& store);
   bool is_partial() const;
   void item_element(const passes::ItemPhase& phase, const char* slot);
-  void item_source(const passes::ItemPhase& phase, int operand, int width);
+  void item_source(const passes::ItemPhase& phase, int operand, int width, const std::string& name);
   void item_target(const passes::ItemPhase& phase, int result, int width);
   void item_routine(const passes::ItemPhase& phase, const std::vector<std::string>& tables);
   std::string item_array(int operand, const char* slot) const;

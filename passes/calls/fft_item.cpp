@@ -235,7 +235,8 @@ namespace {
 ItemCall fft_half_item(const Form& form, std::int64_t n, bool inverse, const ir::Target& target) {
   const std::vector<int> radices = *fft_radices(n, target);
   ItemCall item = item_of(form, n, n, target);
-  item.routine.takes = item.routine.makes = 2 * n;
+  item.routine.takes = {PassedElements{2 * n}};
+  item.routine.makes = {2 * n};
   item.routine.parts = 2;
   item.routine.tables = {form.table(roots(form, n, radices, inverse)),
                          form.table(half_roots(n, radices.front(), inverse))};
@@ -258,7 +259,10 @@ std::optional<ItemCall> fft_item(const Graph& graph, ValueId call, const ir::Tar
     return fft_half_item(form, n / 2, inverse, target);
   if (!radices) return chirp_item(form, n, inverse, target);
   ItemCall item = item_of(form, n, n, target);
-  if (form.blocks) item.routine.takes = item.routine.makes = n;
+  if (form.blocks) {
+    item.routine.takes = {PassedElements{n}};
+    item.routine.makes = {n};
+  }
   item.routine.deals_anew = form.blocks && radices->size() > 1;
   std::string bits;
   if (root == 0) {
@@ -295,9 +299,8 @@ ItemCall rfft_block_item(std::int64_t length, DType dtype, const ir::Target& tar
   const std::vector<int> radices = parts > 1 ? *rfft_radices(n, target) : *fft_radices(n, target);
   ItemCall item = item_of(form, n, parts == 1 ? n + 1 : n, target);
   item.routine.section = "fft_real_items";
-  item.routine.takes = length;
-  item.routine.takes_at_once = 2;
-  item.routine.makes = length / 2 + 1;
+  item.routine.takes = {PassedElements{length, 2}};
+  item.routine.makes = {length / 2 + 1};
   item.routine.parts = parts;
   item.routine.tables.push_back(form.table(roots(form, n, radices, false)));
   if (parts > 1) item.routine.tables.push_back(form.table(half_roots(n, radices.front(), false)));
@@ -322,9 +325,8 @@ ItemCall real_item(const char* function, std::int64_t length, bool inverse, cons
   const Routine routine(form, n, inverse, target);
   if (form.blocks) {
     item.routine.section = "fft_real_items";
-    item.routine.takes = n + 1;
-    item.routine.makes = length;
-    item.routine.makes_at_once = 2;
+    item.routine.takes = {PassedElements{n + 1}};
+    item.routine.makes = {length, 2};
   }
   item.routine.function = form.blocks ? fmt::format("{}<{}, {}, {}{}>", function, form.type(), n,
                                                     threads_for(n, target), list_of(radices))

@@ -7,30 +7,38 @@
 
 #include "ir/calls/gram.h"
 #include "ir/types/capabilities.h"
+#include "passes/calls/transposed_operand.h"
 
 namespace heddle::passes {
 
 namespace {
 
+/// Elements in one load.
+int width_of(std::int64_t columns, std::int64_t size) {
+  constexpr std::int64_t access_bytes = 16;
+  int width = static_cast<int>(access_bytes / size);
+  while (columns % width != 0) width /= 2;
+  return width;
+}
+
 /// How a block works on its part of the rows, as codegen/device/gram_items.h says.
 struct GramBlock {
-  std::int64_t size;     ///< bytes of an element
-  std::int64_t columns;  ///< of the matrix
+  std::int64_t size;         ///< bytes of an element
+  std::int64_t left, right;  ///< columns of the matrices; 0 on the right: the same matrix
   std::int64_t tiles = 0;
   std::int64_t stride = 0;  ///< elements between rows in shared memory
   int threads = 0;
   std::int64_t chunk = 0;  ///< rows in shared memory
-  int width = 1;           ///< elements in one load
 
-  GramBlock(DType dtype, std::int64_t columns)
-      : size(static_cast<std::int64_t>(size_of(dtype))), columns(columns) {
+  GramBlock(DType dtype, std::int64_t left, std::int64_t right)
+      : size(static_cast<std::int64_t>(size_of(dtype))), left(left), right(right) {
     constexpr std::int64_t access_bytes = 16, tile_bytes = 32, loads = 4;  // of a thread, at once
-    const std::int64_t tile = tile_bytes / size, side = (columns + tile - 1) / tile;
-    tiles = side * (side + 1) / 2;
-    stride = side * tile;
+    const std::int64_t tile = tile_bytes / size;
+    const std::int64_t rows = (left + tile - 1) / tile, columns = (right + tile - 1) / tile;
+    tiles = right == 0 ? rows * (rows + 1) / 2 : rows * columns;
+    stride = (rows + columns) * tile;
     threads = threads_for(tiles);
-    for (width = static_cast<int>(access_bytes / size); columns % width != 0;) width /= 2;
-    chunk = std::max<std::int64_t>(threads * loads * access_bytes / (columns * size), 1);
+    chunk = std::max<std::int64_t>(threads * loads * access_bytes / ((left + right) * size), 1);
   }
 
   /// Two chunks; later, eight sums of half of the threads.
@@ -59,17 +67,53 @@ std::int64_t extent(const ir::Shape& shape, std::size_t from_end) {
   return shape[shape.size() - from_end].constant();
 }
 
+/// The matrices of a product, in stacks. With one operand, it is both.
+struct Factors {
+  ir::Type left, right;
+  bool same;
+
+  Factors(const Graph& graph, ValueId left, ValueId right)
+      : left(graph.type(left)), right(graph.type(right)), same(left == right) {}
+  GramBlock block() const {
+    return {left.dtype, extent(left.shape, 1), same ? 0 : extent(right.shape, 1)};
+  }
+  std::int64_t count() const {
+    return ir::element_count({left.shape.begin(), left.shape.end() - 2}).constant();
+  }
+};
+
+Factors factors_of(const Graph& graph, ValueId call) {
+  return {graph, graph.operands(call).front(), graph.operands(call).back()};
+}
+
+/// Whether memory rather than arithmetic limits the product on a GPU, or half of the arithmetic is
+/// saved.
+bool is_thin(const Factors& factors) {
+  constexpr std::int64_t most_columns = 128, most_tiles = 64;
+  const std::int64_t left = extent(factors.left.shape, 1), right = extent(factors.right.shape, 1);
+  if (left == 0 || right == 0 || left > most_columns || right > most_columns) return false;
+  return factors.same || factors.block().tiles <= most_tiles;
+}
+
 // The routine counts elements with 32 bits, also those of its last chunk that are beyond the
 // matrix.
-bool is_own_kernel(const ir::Type& type, const ir::Target& target) {
-  constexpr std::int64_t most_columns = 128, most_of_chunk = 1 << 20;
+bool is_own_kernel(const Factors& factors, const ir::Target& target) {
+  constexpr std::int64_t most_of_chunk = 1 << 20;
   constexpr std::int64_t most_elements = std::numeric_limits<std::int32_t>::max() - most_of_chunk;
-  const ir::Shape& shape = type.shape;
-  if (!ir::capabilities_of(target).splits_long_products || !ir::is_constant(shape) ||
-      (type.dtype != DType::f32 && type.dtype != DType::f64))
+  const ir::Type &left = factors.left, &right = factors.right;
+  if (!ir::capabilities_of(target).splits_long_products || !ir::is_constant(left.shape) ||
+      !ir::is_constant(right.shape) || (left.dtype != DType::f32 && left.dtype != DType::f64) ||
+      !std::equal(left.shape.begin(), left.shape.end() - 1, right.shape.begin(),
+                  right.shape.end() - 1) ||
+      !is_thin(factors))
     return false;
-  const std::int64_t rows = extent(shape, 2), columns = extent(shape, 1);
-  return 0 < columns && columns <= most_columns && rows <= most_elements / columns;
+  const std::int64_t columns = std::max(extent(left.shape, 1), extent(right.shape, 1));
+  return extent(left.shape, 2) <= most_elements / columns;
+}
+
+/// The blocks that fill the GPU.
+std::int64_t blocks_of(const GramBlock& block, const ir::Target& target) {
+  return std::int64_t{target.multiprocessors} * std::max(resident_threads / block.threads, 1);
 }
 
 }  // namespace
@@ -77,47 +121,56 @@ bool is_own_kernel(const ir::Type& type, const ir::Target& target) {
 std::optional<ValueId> lower_gram(Graph& graph, ValueId a, ValueId b, const ir::Target& target,
                                   ir::Location location) {
   constexpr std::int64_t least_rows = 1 << 14;
-  if (graph.op(a) != ir::Op::transpose || graph.operands(a)[0] != b || graph.shape(b).size() != 2 ||
-      graph.attributes(a).axes != std::vector<std::int64_t>{1, 0} ||
-      !is_own_kernel(graph.type(b), target) || extent(graph.shape(b), 2) < least_rows)
+  if (!swaps_last_axes(graph, a)) return std::nullopt;
+  const ValueId left = graph.operands(a)[0];
+  const Factors factors(graph, left, b);
+  if (!is_own_kernel(factors, target) || extent(factors.left.shape, 2) < least_rows)
     return std::nullopt;
-  const GramBlock block(graph.dtype(b), extent(graph.shape(b), 1));
-  const std::int64_t parts =
-      std::int64_t{target.multiprocessors} * std::max(resident_threads / block.threads, 1);
-  const ValueId products =
-      graph.add(ir::Op::call, {b}, ir::call_attributes(ir::calls::gram_parts(), {{"parts", parts}}),
-                location);
+  const std::int64_t count = factors.count();
+  const std::int64_t parts = count == 0 ? 0 : blocks_of(factors.block(), target) / count;
+  if (parts < 2) return std::nullopt;
   ir::Attributes along;
-  along.axes = {0};
+  along.axes = {static_cast<std::int64_t>(factors.left.shape.size()) - 2};
+  const ValueId products =
+      graph.add(ir::Op::call, factors.same ? std::vector{b} : std::vector{left, b},
+                ir::call_attributes(ir::calls::gram_parts(), {{"parts", parts}}), location);
   return graph.add(ir::Op::sum, {products}, along, location);
 }
 
 std::optional<ItemCall> gram_item(const Graph& graph, ValueId call, const ir::Target& target) {
-  const ir::Type& type = graph.type(graph.operands(call)[0]);
-  if (!is_own_kernel(type, target)) return std::nullopt;
-  const std::int64_t rows = extent(type.shape, 2), columns = extent(type.shape, 1);
+  const Factors factors = factors_of(graph, call);
+  if (!is_own_kernel(factors, target)) return std::nullopt;
   const auto parts = graph.attributes(call).call->get<std::int64_t>("parts");
   if (parts < 2) return std::nullopt;  // a routine in parts needs several
-  const GramBlock block(type.dtype, columns);
+  const std::int64_t rows = extent(factors.left.shape, 2);
+  const std::int64_t left = extent(factors.left.shape, 1), right = extent(factors.right.shape, 1);
+  const GramBlock block = factors.block();
   ItemCall item;
   item.routine.section = "gram_items";
-  item.routine.function = fmt::format("gram_item<{}, {}, {}, {}, {}, {}, {}>",
-                                      type.dtype == DType::f32 ? "float" : "double", rows, columns,
-                                      parts, block.threads, block.chunk, block.width);
-  item.routine.takes = rows * columns;
-  item.routine.takes_at_once = block.width;
-  item.routine.makes = parts * columns * columns;
+  const auto matrix = [&](std::int64_t columns) {
+    const int width = width_of(columns, block.size);
+    item.routine.takes.push_back({rows * columns, width});
+    return fmt::format("{}, {}", columns, width);
+  };
+  std::string matrices = matrix(left);
+  if (!factors.same) matrices += ", " + matrix(right);
+  item.routine.function =
+      fmt::format("{}<{}, {}, {}, {}, {}, {}>", factors.same ? "gram_item" : "gram_pair_item",
+                  factors.left.dtype == DType::f32 ? "float" : "double", rows, matrices, parts,
+                  block.threads, block.chunk);
+  item.routine.makes = {parts * left * right};
   item.routine.parts = static_cast<int>(parts);
   item.threads = block.threads;
   item.resident = resident_threads;
-  item.offsets = {0, 0};
+  item.offsets.assign(item.routine.takes.size() + 1, 0);
   item.bytes = block.bytes();
   return item;
 }
 
 Dim gram_flops(const Graph& graph, ValueId call) {
-  const ir::Shape& shape = graph.shape(graph.operands(call)[0]);
-  return ir::element_count(shape) * (shape.back() + Dim(1));
+  const Factors factors = factors_of(graph, call);
+  const Dim elements = ir::element_count(factors.left.shape), columns = factors.right.shape.back();
+  return elements * (factors.same ? columns + Dim(1) : columns * Dim(2));
 }
 
 }  // namespace heddle::passes

@@ -1,6 +1,7 @@
 #include "passes/pipeline/item_chains.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -117,17 +118,29 @@ class Chains {
 
   void add_operands(ItemPlan& plan, Position position, std::optional<std::size_t> held) {
     const std::vector<ValueId> arrays = arrays_read(graph_, at(position).root, {target_, strict_});
+    std::map<Position, std::size_t> made;  // arrays of a group
     for (std::size_t k = 0; k < arrays.size(); ++k) {
       if (k == held) continue;
       const bool once = std::ranges::count(arrays, arrays[k]) == 1;
       const std::optional<Position> maker =
           once ? fusible_maker(arrays[k], position) : std::nullopt;
-      if (maker && plan.make_operand(k, *plans_[*maker])) {
-        take(*maker);
+      if (maker && plan.make_operand(k, making(*maker, arrays[k]))) {
+        ++made[*maker];
       } else {
         plan.load_operand(k, arrays[k]);
       }
     }
+    for (const auto& [maker, count] : made) {
+      if (count == at(maker).stored.size()) take(maker);
+    }
+  }
+
+  /// The plan of a group for one of the arrays that it makes.
+  KernelPlan making(Position maker, ValueId array) const {
+    KernelPlan plan = *plans_[maker];
+    std::erase_if(plan.stores,
+                  [&](const Store& store) { return plan.operands[store.operand].value != array; });
+    return plan;
   }
 
   /// The operand of the call at `position` that the array holds.
@@ -157,16 +170,18 @@ class Chains {
     return true;
   }
 
-  /// The elementwise group that makes `array`, if only the call at `user` needs it.
+  /// The elementwise group that makes `array`, if only the call at `user` needs what it makes.
   std::optional<Position> fusible_maker(ValueId array, Position user) const {
     const auto maker = makers_.find(index_of(array));
-    if (!fuses_ || maker == makers_.end() || outputs_.contains(index_of(array)))
-      return std::nullopt;
-    const bool alone = readers_.at(index_of(array)).size() == 1;
-    if (!alone || at(maker->second).stored.size() != 1 || !is_elementwise(maker->second) ||
+    if (!fuses_ || maker == makers_.end() || !is_elementwise(maker->second) ||
         !can_move(maker->second, user))
       return std::nullopt;
-    return maker->second;
+    const bool alone = std::ranges::all_of(at(maker->second).stored, [&](ValueId made) {
+      const auto readers = readers_.find(index_of(made));
+      return !outputs_.contains(index_of(made)) && readers != readers_.end() &&
+             readers->second == std::set{user};
+    });
+    return alone ? std::optional(maker->second) : std::nullopt;
   }
 
   /// Takes the elementwise groups that read results of the call, in order.

@@ -108,8 +108,8 @@ bool ItemPlan::make_operand(std::size_t k, const KernelPlan& plan) {
   std::optional<ItemLoops> loops = divide(plan, address, count);
   if (!loops || !space_.in_range(within_item(address, loops->batch), count)) return false;
   const ItemRoutine& routine = item_.routine;
-  if (routine.parts > 1 && !counts_elements(plan, within_item(address, loops->batch), loops->within,
-                                            routine.takes, routine.takes_at_once))
+  if (routine.parts > 1 &&
+      !counts_elements(plan, within_item(address, loops->batch), loops->within, routine.takes[k]))
     return false;
   append(plan, std::move(*loops), arrays_[k]);
   return true;
@@ -180,7 +180,7 @@ bool ItemPlan::can_use(const KernelPlan& plan) const {
   const auto load = std::ranges::find_if(plan.body, is_result);
   return std::ranges::count_if(plan.body, is_result) == 1 && !load->guarded &&
          counts_elements(plan, within_item(load->address, loops->batch), loops->within,
-                         item_.routine.makes, item_.routine.makes_at_once);
+                         item_.routine.makes);
 }
 
 void ItemPlan::use_results(const KernelPlan& plan) { append(plan, *loops_of_results(plan), -1); }

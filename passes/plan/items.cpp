@@ -105,27 +105,27 @@ std::vector<int> loads_in_item(const KernelPlan& plan, const ItemPhase& phase) {
   return loads;
 }
 
-/// Whether the phase makes each element that the routine takes out of other memory.
-bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
+/// Whether the phase makes each element that the routine takes of operand k out of other memory.
+bool makes_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine,
+                    std::size_t k) {
   if (phase.routine || phase.stores.size() != 1) return false;
   const Store& store = plan.stores[phase.stores[0]];
-  return store.operand == routine.arrays.front() && loads_in_item(plan, phase).empty() &&
-         counts_elements(plan, store.address, phase.loops, routine.takes, routine.takes_at_once);
+  return store.operand == routine.arrays[k] && loads_in_item(plan, phase).empty() &&
+         counts_elements(plan, store.address, phase.loops, routine.takes[k]);
 }
 
 /// Whether the phase uses each element of the routine's result, and stores to other memory. Within
 /// items, neighbours that come at once are stored at once: not in parts of sectors.
 bool uses_elements(const KernelPlan& plan, const ItemPhase& phase, const ItemRoutine& routine) {
   if (phase.routine) return false;
-  if (!phase.across && routine.makes_at_once > access_width(plan, phase)) return false;
+  if (!phase.across && routine.makes.at_once > access_width(plan, phase)) return false;
   for (const int store : phase.stores) {
     if (plan.operands[plan.stores[store].operand].in_item()) return false;
   }
   const std::vector<int> loads = loads_in_item(plan, phase);
   return loads.size() == 1 && plan.body[loads[0]].operand == routine.arrays.back() &&
          !plan.body[loads[0]].guarded &&
-         counts_elements(plan, plan.body[loads[0]].address, phase.loops, routine.makes,
-                         routine.makes_at_once);
+         counts_elements(plan, plan.body[loads[0]].address, phase.loops, routine.makes);
 }
 
 /// Phases whose threads are those of the routine's stages: neighbouring threads should access
@@ -134,10 +134,13 @@ void choose_direct_phases(KernelPlan& plan) {
   std::vector<ItemPhase>& phases = plan.items->phases;
   const bool interleaved = plan.items->interleaved;
   for (std::size_t i = 0; i < phases.size(); ++i) {
-    if (!phases[i].routine || phases[i].routine->takes == 0) continue;
+    if (!phases[i].routine || phases[i].routine->takes.empty()) continue;
     const ItemRoutine& routine = *phases[i].routine;
-    if (i > 0 && phases[i - 1].across == interleaved)
-      phases[i - 1].direct |= makes_elements(plan, phases[i - 1], routine);
+    for (std::size_t k = 0; k < routine.takes.size(); ++k) {
+      const std::optional<std::size_t> before = phase_before(routine, i, k);
+      if (before && phases[*before].across == interleaved)
+        phases[*before].direct |= makes_elements(plan, phases[*before], routine, k);
+    }
     // A result that several phases read is stored.
     if (i + 2 == phases.size() && phases[i + 1].across == interleaved)
       phases[i + 1].direct = uses_elements(plan, phases[i + 1], routine);
@@ -150,7 +153,7 @@ bool turns_between_phases(const KernelPlan& plan) {
   const std::vector<ItemPhase>& phases = plan.items->phases;
   if (phases.size() != 3 || !phases[1].routine || !phases[1].routine->deals_anew) return false;
   return phases[0].across != phases[2].across &&
-         makes_elements(plan, phases[0], *phases[1].routine) &&
+         makes_elements(plan, phases[0], *phases[1].routine, 0) &&
          uses_elements(plan, phases[2], *phases[1].routine);
 }
 
@@ -158,7 +161,7 @@ bool turns_between_phases(const KernelPlan& plan) {
 /// items, beside one across them, would meet with bank conflicts.
 bool all_run_across(const Items& items) {
   return std::ranges::all_of(items.phases, [](const ItemPhase& phase) {
-    return phase.routine ? phase.routine->takes > 0 : phase.across;
+    return phase.routine ? !phase.routine->takes.empty() : phase.across;
   });
 }
 
@@ -235,11 +238,14 @@ int least_blocks(const KernelPlan& plan, const ItemThreads& threads, const ir::T
 /// An item whose results several blocks make: they have no memory in common.
 void schedule_parts(KernelPlan& plan, ItemThreads threads, const ir::Target& target) {
   std::vector<ItemPhase>& phases = plan.items->phases;
-  if (phases.size() != 3 || !phases[1].routine ||
-      !makes_elements(plan, phases[0], *phases[1].routine) ||
-      !uses_elements(plan, phases[2], *phases[1].routine))
+  const std::size_t at = phases.size() - 2;
+  bool called = phases[at].routine && phases[at].routine->takes.size() == at &&
+                uses_elements(plan, phases[at + 1], *phases[at].routine);
+  for (std::size_t k = 0; called && k < at; ++k)
+    called = makes_elements(plan, phases[k], *phases[at].routine, k);
+  if (!called)
     throw InternalError("blocks share an item whose elements do not come from functions");
-  phases[0].direct = phases[2].direct = true;
+  for (ItemPhase& phase : phases) phase.direct = !phase.routine;
   plan.threads = plan.threads_per_row = threads.count;
   plan.least_blocks = least_blocks(plan, threads, target);
 }
@@ -247,10 +253,15 @@ void schedule_parts(KernelPlan& plan, ItemThreads threads, const ir::Target& tar
 }  // namespace
 
 bool counts_elements(const KernelPlan& plan, const Index& address, const std::vector<Loop>& loops,
-                     std::int64_t elements, int at_once) {
-  return iterations(loops) == Dim(elements) &&
-         (at_once == 1 || loops.back().extent.divisible_by(at_once)) &&
+                     const PassedElements& elements) {
+  return iterations(loops) == Dim(elements.count) &&
+         (elements.at_once == 1 || loops.back().extent.divisible_by(elements.at_once)) &&
          counts_iterations(plan, address, loops);
+}
+
+std::optional<std::size_t> phase_before(const ItemRoutine& routine, std::size_t at, std::size_t k) {
+  const std::size_t operands = routine.takes.size();
+  return at + k < operands ? std::nullopt : std::optional(at + k - operands);
 }
 
 int vector_of_phase(const KernelPlan& plan, const ItemPhase& phase) {

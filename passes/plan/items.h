@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "ir/types/target.h"
@@ -27,10 +29,10 @@ struct ItemCall {
 /// The most memory that the items of one block, or of one CPU thread, may take.
 std::int64_t most_item_bytes(const ir::Target& target);
 
-/// Whether the loops count so many elements, `at_once` neighbours along the last loop at a time, in
-/// the order in which they are at `address`: whether a routine can take or pass them one by one.
+/// Whether the loops count the elements, neighbours along the last loop at once, in the order in
+/// which they are at `address`: whether a routine can take or pass them.
 bool counts_elements(const KernelPlan& plan, const Index& address, const std::vector<Loop>& loops,
-                     std::int64_t elements, int at_once);
+                     const PassedElements& elements);
 
 /// The threads that the routines of a kernel want for an item.
 struct ItemThreads {
@@ -40,6 +42,10 @@ struct ItemThreads {
   /// The least number of items in a block on a GPU.
   int least_items() const { return lanes ? 32 / count : 1; }
 };
+
+/// The phase before the routine in phase `at` that makes its operand k, or that does something
+/// else; nullopt if none is there.
+std::optional<std::size_t> phase_before(const ItemRoutine& routine, std::size_t at, std::size_t k);
 
 /// Chooses the items of a block and the order in which phases visit them.
 void schedule_items(KernelPlan& plan, ItemThreads threads, const ir::Target& target);

@@ -219,6 +219,12 @@ struct ItemTable {
   std::shared_ptr<const std::vector<double>> numbers;
 };
 
+/// Elements of an array that a function passes, so many neighbours at once.
+struct PassedElements {
+  std::int64_t count = 0;
+  int at_once = 1;
+};
+
 /// A function of the device library that works on the memory of one item.
 struct ItemRoutine {
   std::string section;      ///< the section of the device library that defines it
@@ -227,11 +233,10 @@ struct ItemRoutine {
   std::vector<ItemTable> tables;
   /// If nonzero, the next parameter is the item's number modulo this.
   std::int64_t item_modulus = 0;
-  /// If `takes` is nonzero, the last two parameters are where as many elements come from, and where
-  /// the results go to: the first and the last array, or functions (ItemPhase::direct), which pass
-  /// so many neighbouring elements at once.
-  std::int64_t takes = 0, makes = 0;
-  int takes_at_once = 1, makes_at_once = 1;
+  /// If not empty, the last parameters are where the elements of each operand come from, and where
+  /// those of the last result go to: their arrays, or functions (ItemPhase::direct).
+  std::vector<PassedElements> takes;
+  PassedElements makes;
   /// If more than 1: so many blocks share an item. Each takes all elements, and makes some of the
   /// results, from its number among them, which is the next parameter. Both come from functions.
   int parts = 1;

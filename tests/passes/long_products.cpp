@@ -1,4 +1,5 @@
-// Products of the transpose of a matrix with itself, and inverses, as a GPU's lowering writes them.
+// Products of the transposes of long matrices with long matrices, and inverses, as a GPU's lowering
+// writes them.
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +30,16 @@ std::string gram(int rows, int columns, const char* dtype) {
                      rows, columns, dtype);
 }
 
+/// The transpose of [rows, left] times [rows, right].
+std::string pair(int rows, int left, int right, const char* dtype) {
+  return fmt::format(R"(func @main(%0: {3}[{0},{1}], %1: {3}[{0},{2}]) -> {3}[{1},{2}] {{
+  %2 = transpose %0 axes=[1,0] : {3}[{1},{0}]
+  %3 = call matmul %2, %1 : {3}[{1},{2}]
+  return %3
+}})",
+                     rows, left, right, dtype);
+}
+
 constexpr const char* inverse_text =
     R"(func @main(%0: f64[3,4,4]) -> (f64[3,4,4], i32[3]) {
   %1 = iota axes=[1] : i64[3,4,4]
@@ -52,8 +63,11 @@ double lowered_error(std::string_view text, std::string_view name) {
   const ir::Graph graph = ir::parse(text);
   const ir::Graph lowered = passes::lower_calls(graph, ir::parse_target(cuda_target));
   REQUIRE(calls(lowered, name));
-  const std::vector<ir::HostArray> inputs = {
-      moderate_sample(graph.dtype(ir::ValueId{0}), graph.shape(ir::ValueId{0}), 1)};
+  std::vector<ir::HostArray> inputs;
+  for (const ir::ValueId parameter : graph.parameters()) {
+    const std::size_t seed = 1 + inputs.size();
+    inputs.push_back(moderate_sample(graph.dtype(parameter), graph.shape(parameter), seed));
+  }
   const ir::HostArray expected = ir::interpret(graph, inputs)[0];
   const ir::HostArray found = ir::interpret(lowered, inputs)[0];
   REQUIRE(expected.data.size() == found.data.size());
@@ -90,6 +104,26 @@ TEST_CASE("work on a long matrix happens where its product reads it") {
   for (const passes::KernelPlan& kernel : planned.kernels) CHECK(kernel.family != "pointwise");
 }
 
+TEST_CASE(
+    "the transpose of a long matrix times another long matrix is one kernel that makes both") {
+  CHECK(lowered_error(pair(16390, 5, 9, "f64"), "linalg.gram_parts") < 1e-12);
+  const passes::PlannedProgram planned =
+      plan(R"(func @main(%0: f32[1048576,32], %1: f32[1048576,1], %2: f32[1,32]) -> f32[32,32] {
+  %3 = subtract %0, %2 : f32[1048576,32]
+  %4 = multiply %3, %1 : f32[1048576,32]
+  %5 = transpose %4 axes=[1,0] : f32[32,1048576]
+  %6 = call matmul %5, %3 : f32[32,32]
+  return %6
+})",
+           cuda_target);
+  const passes::KernelPlan& first = planned.kernels.front();
+  REQUIRE(first.items);
+  CHECK(first.items->parts == 264);
+  REQUIRE(first.items->phases.size() == 4);
+  for (const passes::ItemPhase& phase : first.items->phases) CHECK(phase.direct == !phase.routine);
+  for (const passes::KernelPlan& kernel : planned.kernels) CHECK(kernel.family != "pointwise");
+}
+
 TEST_CASE("short, wide, large and other products are a library's") {
   const ir::Target target = ir::parse_target(cuda_target);
   const auto is_own = [&](const std::string& text) {
@@ -98,6 +132,10 @@ TEST_CASE("short, wide, large and other products are a library's") {
   CHECK(!is_own(gram(1000, 32, "f32")));
   CHECK(!is_own(gram(1 << 15, 129, "f32")));
   CHECK(!is_own(gram(1 << 15, 32, "c64")));
+  CHECK(is_own(pair(1 << 15, 64, 64, "f32")));
+  CHECK(is_own(pair(1 << 15, 128, 2, "f64")));
+  CHECK(!is_own(pair(1 << 15, 64, 65, "f32")));
+  CHECK(!is_own(pair(1 << 15, 64, 32, "f64")));
   // 32 bits would not count the elements of the last chunk.
   CHECK(!is_own(gram(16777215, 128, "f32")));
   CHECK(!is_own(gram(1073741823, 9, "f32")));
