@@ -252,9 +252,7 @@ class AllSteps {
 
 }  // namespace
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<std::vector<ValueId>> all_steps(Graph& graph, const ir::CallData& scan,
                                               const StepAccesses& steps,

@@ -30,9 +30,8 @@ class CarriedParts {
   std::optional<std::vector<ValueId>> run(const std::vector<ValueId>& operands) {
     for (std::uint32_t i = 0; i < old_.size(); ++i)
       if (!is_elementwise(ValueId{i})) return std::nullopt;
-    if (std::ranges::any_of(updates_, [&](ValueId update) {
-          return !can_write_steps(steps_.regions.at(update));
-        }))
+    if (std::ranges::any_of(
+            updates_, [&](ValueId update) { return !can_write_steps(steps_.regions.at(update)); }))
       return std::nullopt;
     return results(operands, add_loop(operands));
   }
@@ -134,21 +133,20 @@ class CarriedParts {
       const auto at = std::ranges::find(parts_, before->second) - parts_.begin();
       return carried[static_cast<std::size_t>(at)];
     }
-    const std::size_t array = counter_parameters + steps_.constants +
-                              steps_.carry_of.at(old_.operands(id)[0]);
+    const std::size_t array =
+        counter_parameters + steps_.constants + steps_.carry_of.at(old_.operands(id)[0]);
     return copy_node(body, old_, id, {mapped.at(old_.parameters()[array])});
   }
 
   std::vector<ValueId> results(const std::vector<ValueId>& operands, ValueId loop) {
-    std::vector<ValueId> made(operands.begin() + static_cast<std::ptrdiff_t>(steps_.constants),
-                              operands.begin() + static_cast<std::ptrdiff_t>(steps_.constants +
-                                                                             steps_.carries));
+    std::vector<ValueId> made(
+        operands.begin() + static_cast<std::ptrdiff_t>(steps_.constants),
+        operands.begin() + static_cast<std::ptrdiff_t>(steps_.constants + steps_.carries));
     std::size_t result = parts_.size();
     for (const ValueId update : updates_) {
       ValueId& array = made[steps_.carry_of.at(update)];
       array = with_step_slices(graph_, array, graph_.result(loop, result++),
-                               steps_.regions.at(update), steps_.count,
-                               old_.node(update).location);
+                               steps_.regions.at(update), steps_.count, old_.node(update).location);
     }
     for (std::size_t i = steps_.carries; i < old_.outputs.size(); ++i)
       made.push_back(graph_.result(loop, result++));
