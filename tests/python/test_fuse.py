@@ -308,3 +308,23 @@ def test_options_that_count_arguments():
     w = hd.ones(3)
     np.testing.assert_array_equal(function(w, w.copy(), w).get(), np.full(3, 4.0))
     np.testing.assert_array_equal(w.get(), np.ones(3))
+
+
+def test_names_and_forms_of_the_decorator():
+    @hd.fuse(kernel_name="squared")
+    def function(x, y):
+        return hd.sum((x - y) ** 2, axis=-1)
+
+    @hd.fuse()
+    def bare(x):
+        return x + 1
+
+    x, y = np.arange(6.0).reshape(2, 3), np.ones(3)
+    check(function(hd.asarray(x), hd.asarray(y)), ((x - y) ** 2).sum(-1))
+    check(function(hd.asarray(x), 1.0), ((x - y) ** 2).sum(-1))
+    check(function(hd.asarray(x), y), ((x - y) ** 2).sum(-1))
+    check(bare(hd.asarray(x)), x + 1)
+    assert isinstance(bare(x), np.ndarray)
+    check(hd.fuse(lambda a: a * 2)(hd.asarray(x)), x * 2)
+    with pytest.raises(TypeError):
+        hd.fuse(lambda a: a, 3)
