@@ -9,15 +9,14 @@
 
 #include "heddle/error.h"
 
-#include "codegen/blocks/combine_tree.h"
 #include "frontend/array/access.h"
+#include "frontend/array/at_once_parts.h"
 #include "frontend/array/strided_elements.h"
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/graph/record.h"
 #include "frontend/graph/storage.h"
 #include "frontend/graph/trace.h"
 #include "ir/base/span.h"
-#include "ir/scalar/reduce_tree.h"
 #include "ir/types/scalar.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/compile/kernel_compiler.h"
@@ -30,13 +29,11 @@ namespace {
 using ir::TypeRule;
 using Operands = std::span<const Operand* const>;
 
-constexpr std::size_t most_operands = 3;
 /// Calls of a call site before it computes at once. The change may make another program or two,
 /// which only a loop of many rounds is worth.
 constexpr std::uint32_t calls_before = 256;
 /// A loop takes this many elements at a time where an operand is a number.
 constexpr std::int64_t tile = 256;
-constexpr std::size_t largest_element = sizeof(ir::ElementBits);
 
 struct CallSite {
   const char* file = nullptr;
@@ -72,17 +69,6 @@ bool is_synchronous(runtime::Device device) {
   return capabilities.host_memory && !capabilities.asynchronous;
 }
 
-heddle_blocks::MapLoop loop_of(ir::Op op, DType dtype) {
-  Kept::Loop& known =
-      kept().loops[(static_cast<std::size_t>(op) * 3 + static_cast<std::size_t>(dtype)) % 64];
-  if (known.op == op && known.dtype == dtype) return known.run;
-  const runtime::Device device = runtime::current_device();
-  known = {op, dtype,
-           runtime::backend_of(device).compiler().elementwise_loop(op, dtype,
-                                                                   runtime::target_of(device))};
-  return known.run;
-}
-
 /// The dtype of the result of operands of a dtype; nullopt for rules that are not supported.
 std::optional<DType> result_dtype(TypeRule rule, DType dtype) {
   switch (rule) {
@@ -112,40 +98,6 @@ NodeRef array_of(const Operand& operand) {
   return operand.array() == nullptr || number_of(operand) != nullptr
              ? NodeRef()
              : Access::raw(*operand.array());
-}
-
-/// An array at hand with the node's value: the node, or what it is a pending view of, read now.
-/// Null if there is none.
-NodeRef at_hand(const NodeRef& node, const SourceLocation& where) {
-  if (is_at_hand(*node)) return node;
-  if (node->evaluated() || node->kind != Node::Kind::operation || !ir::is_view(node->op)) return {};
-  NodeRef base = node;
-  std::array<const Node*, 8> views{};
-  std::size_t count = 0;
-  {
-    const std::lock_guard lock(graph_mutex());
-    while (!base->evaluated() && base->kind == Node::Kind::operation && ir::is_view(base->op)) {
-      if (count == views.size() || base->attributes == nullptr) return {};
-      views[count++] = base.get();
-      base = base->operands()[0];
-    }
-  }
-  if (!is_at_hand(*base)) return {};
-  StridedElements elements = all_elements(base->shape);
-  while (count-- > 0) {
-    if (!apply_view(views[count]->op, *views[count]->attributes, elements)) return {};
-  }
-  return array_of_elements(base->value, elements, where);
-}
-
-bool has_few_elements(const Node& node) {
-  std::int64_t count = 1;
-  for (const ir::Dim extent : node.shape) {
-    if (!extent.is_constant()) return false;
-    count *= extent.constant();
-    if (count == 0 || count > most_at_once) return false;
-  }
-  return node.trace_id == 0;
 }
 
 /// The shape of a result whose operands are arrays of few elements and numbers; nullopt otherwise.
@@ -232,47 +184,6 @@ NodeRef result_of(runtime::DeviceArray array) {
   return record_number(array.type.dtype, bits);
 }
 
-std::optional<runtime::DeviceArray> new_array(ir::Type type, const SourceLocation& where) {
-  const runtime::Stream stream = runtime::Stream::current(runtime::current_device());
-  const auto bytes = static_cast<std::size_t>(ir::byte_count(type).constant());
-  try {
-    return runtime::DeviceArray{std::move(type),
-                                runtime::allocate(bytes, stream, nullptr, Site(where).location), 0};
-  } catch (const OutOfMemory&) {
-    return std::nullopt;  // recorded work waits until there is memory
-  }
-}
-
-const heddle_blocks::ReductionLoops* reduction_loops(ir::Op op, DType dtype) {
-  const runtime::Device device = runtime::current_device();
-  return runtime::backend_of(device).compiler().reduction_loops(op, dtype,
-                                                                runtime::target_of(device));
-}
-
-/// The number to which a row of `count` elements is reduced, in the order that kernels have.
-/// values(at, n) has the n elements from number `at` on.
-template <class Values>
-NodeRef reduced(const heddle_blocks::ReductionLoops& loops, DType dtype, std::int64_t count,
-                const Values& values) {
-  namespace reduce = heddle_scalar::reduce;
-  const int lanes = reduce::lanes_of(count, loops.state_bytes);
-  const std::int64_t length = reduce::block_length(loops.state_bytes);
-  const auto state_bytes = static_cast<std::size_t>(loops.state_bytes);
-  std::byte* const states = kept().room(0, lanes + codegen::CombineTree::levels, state_bytes);
-  codegen::CombineTree blocks(loops, 1, states + static_cast<std::size_t>(lanes) * state_bytes);
-  for (std::int64_t at = 0; at < count; at += length) {
-    const std::int64_t n = std::min(length, count - at);
-    loops.identity(states, lanes);
-    loops.lanes(states, lanes, values(at, n), 0, n);
-    loops.halve(states, lanes);
-    std::memcpy(blocks.leaf(), states, state_bytes);
-    blocks.add_leaf(1);
-  }
-  ir::ElementBits bits;
-  loops.finish(bits.bytes(), blocks.totals(1), 1);
-  return record_number(dtype, bits);
-}
-
 }  // namespace
 
 void allow_computing_at_once() { allowed.store(true, std::memory_order_relaxed); }
@@ -297,6 +208,70 @@ bool is_at_hand(const Node& node) {
   if (node.trace_id != 0 || !node.evaluated()) return false;
   const runtime::Device device = node.value.buffer->device();
   return device == runtime::current_device() && is_synchronous(device);
+}
+
+bool has_few_elements(const Node& node) {
+  std::int64_t count = 1;
+  for (const ir::Dim extent : node.shape) {
+    if (!extent.is_constant()) return false;
+    count *= extent.constant();
+    if (count == 0 || count > most_at_once) return false;
+  }
+  return node.trace_id == 0;
+}
+
+NodeRef elements_at_hand(const NodeRef& node, StridedElements& elements) {
+  NodeRef base = node;
+  std::array<const Node*, 8> views{};
+  std::size_t count = 0;
+  if (!is_at_hand(*node)) {
+    const std::lock_guard lock(graph_mutex());
+    while (!base->evaluated() && base->kind == Node::Kind::operation && ir::is_view(base->op)) {
+      if (count == views.size() || base->attributes == nullptr) return {};
+      views[count++] = base.get();
+      base = base->operands()[0];
+    }
+  }
+  if (!is_at_hand(*base)) return {};
+  const StridedElements all = all_elements(base->shape);
+  elements = all;  // copied, as GCC 12 takes moving it for a read out of bounds
+  while (count-- > 0) {
+    if (!apply_view(views[count]->op, *views[count]->attributes, elements)) return {};
+  }
+  return base;
+}
+
+NodeRef at_hand(const NodeRef& node, const SourceLocation& where) {
+  if (is_at_hand(*node)) return node;
+  StridedElements elements;
+  const NodeRef base = elements_at_hand(node, elements);
+  return base ? array_of_elements(base->value, elements, where) : NodeRef();
+}
+
+std::optional<runtime::DeviceArray> new_array(ir::Type type, const SourceLocation& where) {
+  const runtime::Stream stream = runtime::Stream::current(runtime::current_device());
+  const auto bytes = static_cast<std::size_t>(ir::byte_count(type).constant());
+  try {
+    return runtime::DeviceArray{std::move(type),
+                                runtime::allocate(bytes, stream, nullptr, Site(where).location), 0};
+  } catch (const OutOfMemory&) {
+    return std::nullopt;  // recorded work waits until there is memory
+  }
+}
+
+heddle_blocks::MapLoop loop_at_once(ir::Op op, DType dtype) {
+  Kept::Loop& known =
+      kept().loops[(static_cast<std::size_t>(op) * 3 + static_cast<std::size_t>(dtype)) % 64];
+  if (known.op == op && known.dtype == dtype) return known.run;
+  const runtime::Device device = runtime::current_device();
+  known = {op, dtype,
+           runtime::backend_of(device).compiler().elementwise_loop(op, dtype,
+                                                                   runtime::target_of(device))};
+  return known.run;
+}
+
+std::byte* room_at_once(std::size_t slot, std::int64_t count, std::size_t size) {
+  return kept().room(slot, count, size);
 }
 
 const std::byte* elements_of(const Operand& operand, DType dtype, const ir::Shape& shape,
@@ -328,7 +303,7 @@ std::optional<Array> elements_at_once(ir::Op op, Operands operands, DType dtype)
     const NodeRef array = array_of(*operands[i]);
     if (array && !(arrays[i] = at_hand(array, operands[0]->where()))) return std::nullopt;
   }
-  const heddle_blocks::MapLoop loop = loop_of(op, dtype);
+  const heddle_blocks::MapLoop loop = loop_at_once(op, dtype);
   if (loop == nullptr) return std::nullopt;
   std::array<const std::byte*, most_operands> from{};
   std::array<bool, most_operands> is_number{};
@@ -399,40 +374,6 @@ NodeRef array_of_elements(const runtime::DeviceArray& array, const StridedElemen
   if (!result) return {};
   gather(address_of(array), elements, size, address_of(*result));
   return array_node(*std::move(result));
-}
-
-NodeRef dot_at_once(const NodeRef& left, const NodeRef& right, const SourceLocation& where) {
-  const DType dtype = left->dtype;
-  if ((dtype != DType::f32 && dtype != DType::f64) || left->shape != right->shape) return {};
-  if (!has_few_elements(*left) || !computes_at_once(where)) return {};
-  const NodeRef a = at_hand(left, where), b = a ? at_hand(right, where) : NodeRef();
-  const heddle_blocks::MapLoop product = loop_of(ir::Op::multiply, dtype);
-  const heddle_blocks::ReductionLoops* const loops = reduction_loops(ir::Op::sum, dtype);
-  if (!b || product == nullptr || loops == nullptr) return {};
-  const std::byte* const first = elements_on_host(*a);
-  const std::byte* const second = elements_on_host(*b);
-  return reduced(*loops, dtype, a->shape[0].constant(), [&](std::int64_t at, std::int64_t n) {
-    const std::size_t before = static_cast<std::size_t>(at) * size_of(dtype);
-    const void* const from[] = {first + before, second + before};
-    std::byte* const products = kept().room(most_operands, n);
-    product(products, from, n);
-    return products;
-  });
-}
-
-NodeRef reduce_at_once(ir::Op op, const NodeRef& node, const SourceLocation& where) {
-  const bool supported = op == ir::Op::sum || op == ir::Op::prod;
-  if (!supported || (node->dtype != DType::f32 && node->dtype != DType::f64) ||
-      !has_few_elements(*node) || !computes_at_once(where))
-    return {};
-  const NodeRef values = at_hand(node, where);
-  const heddle_blocks::ReductionLoops* const loops = reduction_loops(op, node->dtype);
-  if (!values || loops == nullptr) return {};
-  const std::byte* const elements = elements_on_host(*values);
-  return reduced(*loops, node->dtype, ir::element_count(values->shape).constant(),
-                 [&](std::int64_t at, std::int64_t) {
-                   return elements + static_cast<std::size_t>(at) * size_of(node->dtype);
-                 });
 }
 
 }  // namespace heddle::frontend

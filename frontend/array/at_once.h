@@ -40,6 +40,11 @@ NodeRef array_of_elements(const runtime::DeviceArray& array, const StridedElemen
 /// The dot product of two arrays of one axis and one dtype. Null if it has to be recorded.
 NodeRef dot_at_once(const NodeRef& left, const NodeRef& right, const SourceLocation& where);
 
+/// The product of a vector and a matrix of one dtype, whose extents fit. Null if it has to be
+/// recorded.
+NodeRef vector_product_at_once(const NodeRef& vector, const NodeRef& matrix,
+                               const SourceLocation& where);
+
 /// A reduction of all elements. Null if it has to be recorded.
 NodeRef reduce_at_once(ir::Op op, const NodeRef& node, const SourceLocation& where);
 

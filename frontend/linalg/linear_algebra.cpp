@@ -65,8 +65,10 @@ NodeRef matmul_nodes(std::string_view op, const Pair& pair, const SourceLocation
                      inner_b.to_string()),
          site);
   }
-  if (row && column && (!has_precisions(a->dtype) || matmul_precision() == Precision::ieee)) {
-    if (NodeRef computed = frontend::dot_at_once(a, b, where)) return computed;
+  if (row && (!has_precisions(a->dtype) || matmul_precision() == Precision::ieee)) {
+    NodeRef computed =
+        column ? frontend::dot_at_once(a, b, where) : frontend::vector_product_at_once(a, b, where);
+    if (computed) return computed;
   }
   const NodeRef left = row ? reshape_to(a, {1, inner_a}, site) : a;
   const NodeRef right = column ? reshape_to(b, {inner_b, 1}, site) : b;

@@ -52,6 +52,10 @@ std::size_t blas_workspace_bytes(Device device) {
   return backend_of(device).blas().workspace_bytes(device.ordinal);
 }
 
+bool has_fixed_order(const Gemm& product, Device device) {
+  return backend_of(device).blas().has_fixed_order(product);
+}
+
 void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
           const Stream& stream) {
   const Device device = stream.device();

@@ -52,6 +52,10 @@ class Blas {
   virtual void gemm(const Gemm& product, const void* a, const void* b, void* out, void* workspace,
                     const Stream& stream) const = 0;
 
+  /// Whether each element is a sum whose order depends on the depth only, not on where the operands
+  /// are in memory.
+  virtual bool has_fixed_order(const Gemm& product) const = 0;
+
   /// Whether the backend's library can compute products with an epilogue at all.
   bool has_epilogues() const { return has_epilogues_; }
   virtual const std::string& epilogues_unavailable_reason() const = 0;
@@ -79,6 +83,9 @@ std::string blas_unavailable_reason(Device device);
 /// The workspace size that gemm needs on this device. Bitwise equal results need workspaces of
 /// equal size.
 std::size_t blas_workspace_bytes(Device device);
+
+/// Whether a product has the same bits wherever its operands are in memory.
+bool has_fixed_order(const Gemm& product, Device device);
 
 /// Enqueues a product on the stream. With depth 0 the result is 0. Operands and workspace must be
 /// on the stream's device. `workspace` has blas_workspace_bytes, and must stay valid until the work

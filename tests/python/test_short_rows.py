@@ -121,6 +121,38 @@ def test_products_have_the_bits_of_programs(dtype):
 
 
 @pytest.mark.parametrize("dtype", [hd.float32, hd.float64], ids=str)
+@pytest.mark.parametrize("shape", [(2, 8), (7, 300), (600, 251), (1001, 9), (5, 2048)], ids=str)
+def test_vector_products_have_the_bits_of_programs(dtype, shape):
+    rng = np.random.default_rng(shape[0])
+    m = hd.asarray(rng.standard_normal((shape[0] + 1, shape[1] + 4))).astype(dtype).eval()
+    product = hd.jit(lambda a, b: a @ b)
+    for vector, matrix in ((m[1:, 0].copy(), m[1:, 4:].copy()), (m[:-1, 2], m[1:, 4:]), (m[:0:-1, 1], m[:-1, 3:-1])):
+        for _ in range(ROUNDS):
+            before = hd.statistics()["pending_ops"]
+            got = vector @ matrix
+            recorded = hd.statistics()["pending_ops"] - before
+            got.eval()
+        assert recorded == 0 or not ON_CPU
+        check(got, np.asarray(product(vector, matrix)))
+        np.testing.assert_allclose(np.asarray(got), np.asarray(vector) @ np.asarray(matrix),
+                                   rtol=1e-10 if dtype == hd.float64 else 1e-3, atol=1e-10 if dtype == hd.float64 else 1e-3)
+
+
+@pytest.mark.parametrize("dtype", [hd.float64, hd.complex64, hd.int32], ids=str)
+def test_other_vector_products_are_recorded(dtype):
+    m = hd.asarray(sample(np.dtype("int32"), (12, 20), 1) % 9).astype(dtype).eval()
+    integers = np.asarray(m)
+    for vector, matrix in ((m[:, 0], m[:, 1:4]), (m[0], m.T), (m[:, 0], m[:, ::2]), (m[:1, 0], m[:1])):
+        wanted = [np.asarray(vector) @ np.asarray(matrix)] * 2
+        for _ in range(ROUNDS):
+            got = [vector @ matrix, vector @ matrix]
+            hd.eval(*got)
+        for have, want in zip(got, wanted):
+            check(have, want)
+    check(m, integers)
+
+
+@pytest.mark.parametrize("dtype", [hd.float32, hd.float64], ids=str)
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (300,), (30, 30), (2, 1, 600), (2000,)], ids=str)
 def test_sums_have_the_bits_of_programs(dtype, shape):
     x = hd.asarray(np.random.default_rng(0).standard_normal(shape)).astype(dtype).eval()

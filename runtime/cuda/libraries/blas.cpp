@@ -35,6 +35,7 @@ class CudaBlas final : public Blas {
     if (autotuning() && gemm_with_epilogue(product, {}, a, b, out, workspace, stream)) return;
     cublas::gemm(product, a, b, out, workspace, stream);
   }
+  bool has_fixed_order(const Gemm&) const override { return false; }
   const std::string& epilogues_unavailable_reason() const override {
     return cublaslt::unavailable_reason();
   }

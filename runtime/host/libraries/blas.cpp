@@ -28,6 +28,7 @@ class HostBlas final : public Blas {
             const Stream&) const override {
     if (!multiply_vector_by_rows(product, a, b, out)) openblas::gemm(product, a, b, out);
   }
+  bool has_fixed_order(const Gemm& product) const override { return is_vector_by_rows(product); }
   const std::string& epilogues_unavailable_reason() const override {
     static const std::string& reason =
         *new std::string("OpenBLAS does not support products with an epilogue");

@@ -80,23 +80,30 @@ void multiply_all(const Gemm& p, bool matrix_is_a, const void* a, const void* b,
   }
 }
 
+bool vector_is_a(const Gemm& p) {
+  return p.rows == 1 && !p.b_transposed && p.columns >= fewest_columns;
+}
+
+bool vector_is_b(const Gemm& p) {
+  return p.columns == 1 && p.a_transposed && p.rows >= fewest_columns;
+}
+
 }  // namespace
 
+bool is_vector_by_rows(const Gemm& p) {
+  if (p.dtype != DType::f32 && p.dtype != DType::f64) return false;
+  if (!vector_is_a(p) && !vector_is_b(p)) return false;
+  return p.depth <= most_elements / (vector_is_a(p) ? p.columns : p.rows);
+}
+
 bool multiply_vector_by_rows(const Gemm& p, const void* a, const void* b, void* out) {
-  const bool vector_is_a = p.rows == 1 && !p.b_transposed && p.columns >= fewest_columns;
-  const bool vector_is_b = p.columns == 1 && p.a_transposed && p.rows >= fewest_columns;
-  if (!vector_is_a && !vector_is_b) return false;
-  if (p.depth > most_elements / (vector_is_a ? p.columns : p.rows)) return false;
-  switch (p.dtype) {
-    case DType::f32:
-      multiply_all<float>(p, !vector_is_a, a, b, out);
-      return true;
-    case DType::f64:
-      multiply_all<double>(p, !vector_is_a, a, b, out);
-      return true;
-    default:
-      return false;
+  if (!is_vector_by_rows(p)) return false;
+  if (p.dtype == DType::f32) {
+    multiply_all<float>(p, !vector_is_a(p), a, b, out);
+  } else {
+    multiply_all<double>(p, !vector_is_a(p), a, b, out);
   }
+  return true;
 }
 
 }  // namespace heddle::runtime::host
