@@ -9,6 +9,7 @@
 
 #include "frontend/array/access.h"
 #include "frontend/array/at_once.h"
+#include "frontend/array/masked.h"
 #include "frontend/array/promote.h"
 #include "frontend/array/region.h"
 #include "frontend/array/views.h"
@@ -214,12 +215,41 @@ bool is_only_mask(const std::vector<IndexItem>& items) {
          is_boolean(items[0].array->dtype());
 }
 
+/// Writes values to the elements that index arrays select. Returns false if the write has to be
+/// recorded.
+bool write_at(ArrayObject& array, const std::vector<IndexItem>& items, const Operand& value,
+              const SourceLocation& where) {
+  Base& base = array.base();
+  if (array.is_view() || array.read_only() || base.pinned) return false;
+  const frontend::NodeRef values = frontend::node_of("setitem", value, base.value.dtype());
+  const frontend::NodeRef written = frontend::with_elements_at(
+      base.value, items, values,
+      [](const frontend::Node& node) {
+        return node.unique() && node.value.buffer.unique() && node.value.buffer->pooled();
+      },
+      where);
+  if (!written) return false;
+  for (View* const view : base.views) view->forget();
+  Access::assign(base.value, written);
+  return true;
+}
+
+/// Writes values to what a mask or index arrays select, or returns false.
+bool write_picked_at_once(ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
+                          const SourceLocation& where) {
+  if (const ArrayObject* source = as_array(value)) {
+    const Array element = source->read(where);
+    return is_only_mask(items) ? array.write_where(*items[0].array, element, where)
+                               : write_at(array, items, {element, where}, where);
+  }
+  if (is_only_mask(items)) return false;
+  const auto scalar = as_scalar(value);
+  return scalar && write_at(array, items, {*scalar, where}, where);
+}
+
 void write_picked(ArrayObject& array, const std::vector<IndexItem>& items, nb::handle value,
                   const SourceLocation& where) {
-  if (const ArrayObject* source = as_array(value); source != nullptr && is_only_mask(items)) {
-    const Array element = source->read(where);
-    if (array.write_where(*items[0].array, element, where)) return;
-  }
+  if (write_picked_at_once(array, items, value, where)) return;
   Array result = array.read(where);
   if (const ArrayObject* source = as_array(value)) {
     result.at(items, where) = Operand(source->read(where), where);
