@@ -105,7 +105,7 @@ class AllSteps {
     return read(id, *region, array.id);
   }
   std::optional<Value> read(ValueId id, const SteppedRegion& region, ValueId array) {
-    if (!can_slice_steps(region)) return std::nullopt;
+    if (!can_slice_steps(region, graph_.shape(array))) return std::nullopt;
     return Value{step_slices(graph_, array, region, steps_.count, location(id)),
                  !region.moving().empty()};
   }

@@ -105,9 +105,10 @@ ValueId diagonal(Views& views, ValueId array, std::int64_t steps) {
 
 }  // namespace
 
-bool can_slice_steps(const SteppedRegion& region) {
+bool can_slice_steps(const SteppedRegion& region, const ir::Shape& array) {
   const std::vector<std::size_t> moving = region.moving();
-  const bool is_window = moving.size() == 1 && region.axes[moving[0]].growth > 0;
+  const bool is_window =
+      moving.size() == 1 && region.axes[moving[0]].growth > 0 && ir::is_constant(array);
   return is_window || std::ranges::all_of(
                           moving, [&](std::size_t axis) { return region.axes[axis].extent == 1; });
 }

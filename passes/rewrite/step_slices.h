@@ -7,9 +7,9 @@
 
 namespace heddle::passes {
 
-/// Whether step_slices() can take the region: if it moves along several axes, it has one element
-/// along each of these.
-bool can_slice_steps(const SteppedRegion& region);
+/// Whether step_slices() can take the region of an array: if it moves along several axes, it has
+/// one element along each of these. Windows are taken of arrays with constant extents.
+bool can_slice_steps(const SteppedRegion& region, const ir::Shape& array);
 
 /// What a loop's steps read of an array, [steps, region ...], or [region ...] if that does not
 /// move. Only views.

@@ -164,6 +164,29 @@ def test_loops_of_the_library_are_done_at_once():
         assert "control.scan" not in text, text
 
 
+def test_extents_known_at_run_time_only():
+    def windows(x):
+        r = hd.zeros(40)
+        for i in range(40):
+            r[i] = hd.max(hd.sort(x[i:i + 3]))
+        return r
+
+    def rows(x):
+        r = hd.zeros((40, 6))
+        for i in range(40):
+            r[i] = hd.cumsum(x[i, 2:8])
+        return r
+
+    for function, shape, short in ((windows, (50,), (41,)), (rows, (50, 9), (30, 9))):
+        jitted = hd.jit(function, dynamic=[tuple("nm"[:len(shape)])])
+        x = np.random.default_rng(7).random(shape)
+        expected = (np.max([x[i:i + 40] for i in range(3)], axis=0) if function is windows
+                    else np.cumsum(x[:40, 2:8], axis=1))
+        np.testing.assert_allclose(hd.asnumpy(jitted(hd.asarray(x))), expected, rtol=1e-12)
+        with pytest.raises(IndexError):
+            jitted(hd.ones(short)).eval()
+
+
 def test_each_step_draws_its_own_numbers():
     def draw(x):
         for i in range(50):
