@@ -8,6 +8,7 @@
 #include "ir/types/capabilities.h"
 #include "passes/pipeline/program_buffers.h"
 #include "passes/pipeline/step_levels.h"
+#include "passes/program/check_program.h"
 #include "passes/program/constants.h"
 
 namespace heddle::passes {
@@ -16,8 +17,6 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-/// Every driver accepts 4 KB of parameters.
-constexpr std::size_t most_parameter_bytes = 4096 - 64;
 /// Launches of more blocks fill a GPU by themselves.
 constexpr std::int64_t most_blocks = 128;
 
@@ -34,7 +33,7 @@ std::int64_t known_blocks(const KernelStep& step) {
 }
 
 std::uint32_t rows_that_fit(const KernelStep& step) {
-  return static_cast<std::uint32_t>(most_parameter_bytes / sizeof(ir::ElementBits) /
+  return static_cast<std::uint32_t>(most_table_bytes / sizeof(ir::ElementBits) /
                                     (step.parameters.size() + 1));
 }
 

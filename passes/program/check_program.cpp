@@ -99,6 +99,9 @@ class Checker {
     require(
         kernel.block[0] > 0 && kernel.block[1] > 0 && kernel.cluster > 0 && kernel.host_grain > 0,
         "a launch has no threads");
+    require(kernel.table_rows * (kernel.parameters.size() + 1) * sizeof(ir::ElementBits) <=
+                most_table_bytes,
+            "a table of launches is larger than a kernel's parameters may be");
     for (const GridExtent& extent : kernel.grid)
       require(extent.per_block > 0 && extent.most >= 0, "a grid has an invalid extent");
     for (const Parameter& parameter : kernel.parameters) {
@@ -139,7 +142,11 @@ class Checker {
     }
     if (!call.fallback) return;
     require(fallback == nullptr, "a fallback has a fallback");
-    for (const Step& each : call.fallback->steps) step(each, &*call.fallback);
+    for (const Step& each : call.fallback->steps) {
+      step(each, &*call.fallback);
+      require(each.kernel() == nullptr || each.kernel()->together == 1,
+              "a launch of a fallback has several steps");
+    }
   }
 
   void step(const Step& step, const Fallback* fallback) const {

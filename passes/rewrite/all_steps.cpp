@@ -39,7 +39,7 @@ class AllSteps {
       const ValueId id{i};
       if (body_.op(id) == Op::parameter) continue;
       const std::optional<Value> value = make(id);
-      if (!value || stored_bytes_ > most_bytes(operands)) return std::nullopt;
+      if (!value || is_too_large(operands)) return std::nullopt;
       values_[i] = *value;
     }
     std::vector<ValueId> results;
@@ -225,21 +225,17 @@ class AllSteps {
   /// Whether a kernel of its own may store the value.
   bool is_stored(ValueId id) const {
     const ir::OpKind kind = ir::kind_of(body_.op(id));
-    return kind == ir::OpKind::call || kind == ir::OpKind::reduction || kind == ir::OpKind::scan;
+    return kind == ir::OpKind::call || kind == ir::OpKind::reduction || kind == ir::OpKind::scan ||
+           kind == ir::OpKind::scatter;
   }
-  void note_bytes(ValueId value) {
-    const Dim bytes = byte_count(graph_.type(value));
-    stored_bytes_ += bytes.is_constant() ? bytes.constant() : 0;
-  }
-  /// What the values of all steps may take: a few times what the loop reads.
-  std::int64_t most_bytes(const std::vector<ValueId>& operands) const {
+  void note_bytes(ValueId value) { stored_bytes_ += byte_count(graph_.type(value)); }
+  /// Whether the values of all steps take more than a few times what the loop reads.
+  bool is_too_large(const std::vector<ValueId>& operands) const {
     constexpr std::int64_t little = std::int64_t{16} << 20;
-    std::int64_t bytes = 0;
-    for (const ValueId operand : operands) {
-      const Dim own = byte_count(graph_.type(operand));
-      bytes += own.is_constant() ? own.constant() : 0;
-    }
-    return std::max(little, 4 * bytes);
+    if (stored_bytes_.is_constant() && stored_bytes_.constant() <= little) return false;
+    Dim most = 0;
+    for (const ValueId operand : operands) most += Dim(4) * byte_count(graph_.type(operand));
+    return !(most - stored_bytes_).is_non_negative();
   }
 
   Graph& graph_;
@@ -247,7 +243,7 @@ class AllSteps {
   const StepAccesses& steps_;
   const Dim length_;
   std::vector<Value> values_;  ///< by node of the region
-  std::int64_t stored_bytes_ = 0;
+  Dim stored_bytes_ = 0;
 };
 
 }  // namespace
