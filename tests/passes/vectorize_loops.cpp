@@ -204,14 +204,14 @@ TEST_CASE("values of all steps that would be large keep a loop") {
   CHECK_FALSE(vectorize_loops(graph(4096)));
   // A scatter, [256,100000].
   CHECK_FALSE(vectorize_loops(ir::parse(
-      "func @loop(%0: f64[256,64], %1: i64[64]) -> f64[256,64] {\n"
-      "  %2 = call control.scan %1, %0 {carries = 1, length = [256]} : f64[256,64] "
-      "region (%0: u8[c,0], %1: scalar i64, %2: i64[64], %3: f64[256,64]) -> f64[256,64] {\n"
-      "    %4 = slice %3 starts=[c,0] steps=[1,1] : f64[1,64]\n"
-      "    %5 = reshape %4 : f64[64]\n"
-      "    %6 = scatter_add %5, %2 axes=[0] : f64[100000]\n"
-      "    %7 = sum %6 axes=[0] : f64[]\n"
-      "    %8 = slice_update %3, %7 starts=[c,0] steps=[1,1] shape=[1,64] : f64[256,64]\n"
+      "func @loop(%0: i64[256,64], %1: i64[64]) -> i64[256,64] {\n"
+      "  %2 = call control.scan %1, %0 {carries = 1, length = [256]} : i64[256,64] "
+      "region (%0: u8[c,0], %1: scalar i64, %2: i64[64], %3: i64[256,64]) -> i64[256,64] {\n"
+      "    %4 = slice %3 starts=[c,0] steps=[1,1] : i64[1,64]\n"
+      "    %5 = reshape %4 : i64[64]\n"
+      "    %6 = scatter_add %5, %2 axes=[0] : i64[100000]\n"
+      "    %7 = sum %6 axes=[0] : i64[]\n"
+      "    %8 = slice_update %3, %7 starts=[c,0] steps=[1,1] shape=[1,64] : i64[256,64]\n"
       "    return %8\n  }\n  return %2\n}\n")));
 }
 
