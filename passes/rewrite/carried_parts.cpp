@@ -16,6 +16,27 @@ using ir::Graph;
 using ir::Op;
 using ir::ValueId;
 
+/// The shape of a region without the axes along which it moves, where these have one element: so
+/// the loop's elements lie where those of a row do, and of a column.
+ir::Shape compact(const SteppedRegion& region) {
+  ir::Shape shape;
+  for (const SteppedRegion::Axis& axis : region.axes)
+    if (axis.growth == 0 || axis.extent != 1) shape.emplace_back(axis.extent);
+  return shape;
+}
+
+ir::Shape with_steps(ir::Shape shape, std::int64_t steps) {
+  shape.insert(shape.begin(), Dim(steps));
+  return shape;
+}
+
+ValueId reshaped(Graph& graph, ValueId value, const ir::Shape& shape) {
+  if (graph.shape(value) == shape) return value;
+  ir::Attributes attributes;
+  attributes.shape = shape;
+  return graph.add(Op::reshape, {value}, std::move(attributes));
+}
+
 class CarriedParts {
  public:
   CarriedParts(Graph& graph, const ir::CallData& scan, const StepAccesses& steps)
@@ -25,6 +46,7 @@ class CarriedParts {
     }
     for (const auto& [node, carry] : steps.carry_of)
       if (old_.op(node) == Op::slice_update && !is_overwritten(node)) updates_.push_back(node);
+    for (std::uint32_t i = 0; i < old_.size(); ++i) note_read(ValueId{i});
   }
 
   std::optional<std::vector<ValueId>> run(const std::vector<ValueId>& operands) {
@@ -37,6 +59,33 @@ class CarriedParts {
   }
 
  private:
+  /// A slice of an array that no step changes there becomes a sequence of the loop, so that its
+  /// elements are read one by one.
+  void note_read(ValueId id) {
+    if (old_.op(id) != Op::slice || steps_.written_by.contains(id) ||
+        steps_.carried_from.contains(id))
+      return;
+    const auto array = operand_of(id);
+    if (!array) return;
+    const auto region = stepped_region(old_.attributes(id), steps_.counter);
+    if (region && !region->moving().empty() &&
+        can_slice_steps(*region, old_.shape(old_.operands(id)[0])) &&
+        region->is_within(old_.shape(old_.operands(id)[0]), steps_.count))
+      reads_.push_back({id, *array, *region});
+  }
+
+  /// The operand of the loop, a constant or a carry, that a slice reads.
+  std::optional<std::size_t> operand_of(ValueId slice) const {
+    const ValueId array = old_.operands(slice)[0];
+    if (const auto carry = steps_.carry_of.find(array); carry != steps_.carry_of.end())
+      return steps_.constants + carry->second;
+    const auto first = old_.parameters().begin() + counter_parameters;
+    const auto last = first + static_cast<std::ptrdiff_t>(steps_.constants + steps_.carries);
+    const auto found = std::find(first, last, array);
+    if (found == last) return std::nullopt;
+    return static_cast<std::size_t>(found - first);
+  }
+
   /// Whether a later update of the same step writes the same elements.
   bool is_overwritten(ValueId update) const {
     return std::ranges::any_of(steps_.carry_of, [&](const auto& other) {
@@ -61,9 +110,18 @@ class CarriedParts {
     for (const ValueId part : parts_) taken.push_back(before_the_loop(part, operands));
     taken.insert(taken.end(), operands.begin() + static_cast<std::ptrdiff_t>(constants),
                  operands.end());
+    const std::size_t given = operands.size() - constants;
+    for (const Read& read : reads_) {
+      const ValueId all = step_slices(graph_, operands[read.operand], read.region, steps_.count,
+                                      old_.node(read.slice).location);
+      taken.push_back(reshaped(graph_, all, with_steps(compact(read.region), steps_.count)));
+    }
     ir::CallData data = scan_;
     for (std::size_t i = 0; i < data.attributes.size(); ++i) {
-      if (data.op->attributes[i].name == "carries") data.attributes[i] = std::ssize(parts_);
+      const std::string_view name = data.op->attributes[i].name;
+      if (name == "carries") data.attributes[i] = std::ssize(parts_);
+      if (name == "sequences")
+        data.attributes[i] = static_cast<std::int64_t>(given + reads_.size());
     }
     data.regions = {ir::make_region(body())};
     ir::Attributes attributes;
@@ -82,7 +140,9 @@ class CarriedParts {
       attributes.shape.emplace_back(axis.extent);
     }
     const ValueId array = operands[steps_.constants + steps_.carry_of.at(part)];
-    return graph_.add(Op::slice, {array}, std::move(attributes), old_.node(part).location);
+    return reshaped(graph_,
+                    graph_.add(Op::slice, {array}, std::move(attributes), old_.node(part).location),
+                    compact(region));
   }
 
   Graph body() {
@@ -99,12 +159,23 @@ class CarriedParts {
                                   : body.parameter(type.dtype, type.shape);
     }
     if (parameters.size() == constants) add_parts(body, carried);
+    std::vector<ValueId> elements;
+    for (const Read& read : reads_)
+      elements.push_back(body.parameter(old_.dtype(read.slice), compact(read.region)));
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      carried[i] = reshaped(body, carried[i], old_.attributes(parts_[i]).shape);
+    for (std::size_t i = 0; i < reads_.size(); ++i)
+      mapped[reads_[i].slice] = reshaped(body, elements[i], old_.shape(reads_[i].slice));
     for (std::uint32_t i = 0; i < old_.size(); ++i) {
       const ValueId id{i};
-      if (old_.op(id) != Op::parameter) mapped[id] = copied(body, id, mapped, carried);
+      if (old_.op(id) == Op::parameter || mapped.contains(id)) continue;
+      mapped[id] = copied(body, id, mapped, carried);
     }
-    for (const ValueId part : parts_) body.outputs.push_back(mapped.at(part));
-    for (const ValueId update : updates_) body.outputs.push_back(mapped.at(update));
+    for (const std::vector<ValueId>& written : {parts_, updates_}) {
+      for (const ValueId update : written)
+        body.outputs.push_back(
+            reshaped(body, mapped.at(update), compact(steps_.regions.at(update))));
+    }
     for (std::size_t i = steps_.carries; i < old_.outputs.size(); ++i)
       body.outputs.push_back(mapped.at(old_.outputs[i]));
     return body;
@@ -112,7 +183,7 @@ class CarriedParts {
 
   void add_parts(Graph& body, std::vector<ValueId>& carried) const {
     for (const ValueId part : parts_)
-      carried.push_back(body.parameter(old_.dtype(part), old_.attributes(part).shape));
+      carried.push_back(body.parameter(old_.dtype(part), compact(steps_.regions.at(part))));
   }
 
   /// The node in the new body. For an update, what it writes.
@@ -145,13 +216,22 @@ class CarriedParts {
     std::size_t result = parts_.size();
     for (const ValueId update : updates_) {
       ValueId& array = made[steps_.carry_of.at(update)];
-      array = with_step_slices(graph_, array, graph_.result(loop, result++),
-                               steps_.regions.at(update), steps_.count, old_.node(update).location);
+      const ValueId written = reshaped(graph_, graph_.result(loop, result++),
+                                       with_steps(old_.attributes(update).shape, steps_.count));
+      array = with_step_slices(graph_, array, written, steps_.regions.at(update), steps_.count,
+                               old_.node(update).location);
     }
     for (std::size_t i = steps_.carries; i < old_.outputs.size(); ++i)
       made.push_back(graph_.result(loop, result++));
     return made;
   }
+
+  /// A slice that becomes a sequence.
+  struct Read {
+    ValueId slice;
+    std::size_t operand;
+    SteppedRegion region;
+  };
 
   Graph& graph_;
   const ir::CallData& scan_;
@@ -159,6 +239,7 @@ class CarriedParts {
   const StepAccesses& steps_;
   std::vector<ValueId> parts_;    ///< the updates of which the next step reads
   std::vector<ValueId> updates_;  ///< in the order of the region
+  std::vector<Read> reads_;
 };
 
 }  // namespace

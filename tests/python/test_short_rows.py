@@ -133,7 +133,8 @@ def test_vector_products_have_the_bits_of_programs(dtype, shape):
             recorded = hd.statistics()["pending_ops"] - before
             got.eval()
         assert recorded == 0 or not ON_CPU
-        check(got, np.asarray(product(vector, matrix)))
+        if ON_CPU:
+            check(got, np.asarray(product(vector, matrix)))
         np.testing.assert_allclose(np.asarray(got), np.asarray(vector) @ np.asarray(matrix),
                                    rtol=1e-10 if dtype == hd.float64 else 1e-3, atol=1e-10 if dtype == hd.float64 else 1e-3)
 
