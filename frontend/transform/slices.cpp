@@ -139,7 +139,7 @@ std::vector<Slices> SliceRecorder::record_varying(const Graph& graph, ValueId id
   std::vector<bool> varies;
   for (const Slices& operand : operands) varies.push_back(operand.varies);
   std::optional<ir::SlicedOp> sliced = ir::sliced_op(graph, id, varies, count_);
-  if (!sliced && ir::finds_index(graph.op(id)))
+  if (!sliced && ir::finds_index(graph.op(id)) && graph.attributes(id).axes.size() != 1)
     return {record_index_of_extreme(graph, id, operands[0])};
   if (!sliced) return record_in_a_loop(graph, id, operands);
   for (std::size_t i = 0; i < operands.size(); ++i) prepare(operands[i], *sliced, i, site);

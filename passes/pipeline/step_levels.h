@@ -8,10 +8,11 @@
 
 namespace heddle::passes {
 
-/// For each step of a program, a level: a step needs results of steps of lower levels only, and
-/// overwrites what only these read. So steps of the same level may run at the same time, and the
-/// program may run level by level. Calls, and the last step, have levels of their own, between
-/// those of the steps before and after them. nullopt if it would take long to find out.
+/// A level for each step of a program. A step reads only what steps of lower levels write, and
+/// writes only what no other step of its level reads or writes. So steps of one level may run at
+/// the same time, and the program may run level by level. A call has a level of its own, after all
+/// steps before it and before all steps after it; so has the last step. nullopt if it would take
+/// long to find out.
 std::optional<std::vector<std::uint32_t>> step_levels(const PlannedProgram& planned);
 
 }  // namespace heddle::passes

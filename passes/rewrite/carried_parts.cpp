@@ -129,7 +129,7 @@ class CarriedParts {
     return graph_.add(Op::call, taken, std::move(attributes), old_.node(updates_[0]).location);
   }
 
-  /// What the first step reads instead of what a step before it has written.
+  /// The first step has no step before it. It reads this part of the array as it is.
   ValueId before_the_loop(ValueId part, const std::vector<ValueId>& operands) {
     const SteppedRegion& region = steps_.regions.at(part);
     const SteppedRegion in_order = steps_.reverse ? region.backwards(steps_.count) : region;

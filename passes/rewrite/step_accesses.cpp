@@ -95,7 +95,8 @@ class Analysis {
     return steps_.reverse ? region.backwards(steps_.count) : region;
   }
 
-  /// A slice reads all of what an earlier update of the step wrote, or nothing of it.
+  /// Looks for an earlier update of the same step that wrote what the slice reads. False if one
+  /// wrote only some of it.
   bool find_source(ValueId slice) {
     const SteppedRegion& read = steps_.regions.at(slice);
     ValueId array = body_.operands(slice)[0];

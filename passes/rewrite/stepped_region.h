@@ -8,7 +8,7 @@
 
 namespace heddle::passes {
 
-/// The place of a slice in an array, in each step of a loop.
+/// Where a slice lies in its array. The place may move from step to step of a loop.
 struct SteppedRegion {
   struct Axis {
     ir::Dim start;            ///< in step 0; of loops around this one, it may contain counters

@@ -123,7 +123,7 @@ TEST_CASE("loops stay where a step may need what another one does") {
   CHECK(stays(slice(5, "%4", "c,0", "1,9") + update(6, "%4", 5, "7,0", "1,9")));
   CHECK(stays(line(5, "sum %4 axes=[0,1]", "f64[]") + update(6, "%4", 5, "c,0", "1,9")));
   CHECK(stays(slice(5, "%2", "c,0", "2,9") + update(6, "%4", 5, "c,0", "2,9")));
-  // A part of what the step has written before.
+  // Some of the elements that the step has written before.
   CHECK(stays(slice(5, "%2", "c,1", "1,4") +
               line(6, "slice_update %4, %5 starts=[c,1] steps=[1,1] shape=[1,4]", "f64[8,9]") +
               slice(7, "%6", "c,2", "1,4") + update(8, "%6", 7, "c,5", "1,4")));

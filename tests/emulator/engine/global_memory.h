@@ -34,7 +34,8 @@ class GlobalMemory {
 
   using Value = std::array<std::byte, 16>;
 
-  /// What the kernel gets for a pointer or a value. `element_bytes` of what it points to.
+  /// The bytes that the kernel gets for an argument. `element_bytes`: the size of an element of a
+  /// buffer.
   Value value_of(const Argument& argument, int element_bytes);
   void add_buffer(const Argument& argument, int element_bytes);
   void add_stamps();
