@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -57,30 +58,65 @@ Thread& this_thread() { return runtime::per_thread<Thread>(); }
 /// A thread with more unread statuses than this reads the older half of them.
 constexpr std::size_t most_unread = 1024;
 
-/// Removes and returns the first element that satisfies `wanted`.
+/// Removes and returns the elements that satisfy `wanted`, in their order.
 template <class Wanted>
-std::optional<Waiting> take(const Wanted& wanted) {
+std::vector<Waiting> take(Wanted wanted) {
   const std::lock_guard lock(all().mutex);
-  const auto found = std::ranges::find_if(all().waiting, wanted);
-  if (found == all().waiting.end()) return std::nullopt;
-  Waiting taken = std::move(*found);
-  all().waiting.erase(found);
-  all().count.store(all().waiting.size(), std::memory_order_relaxed);
+  std::deque<Waiting>& waiting = all().waiting;
+  const auto taken_begin = std::stable_partition(
+      waiting.begin(), waiting.end(), [&](const Waiting& each) { return !wanted(each); });
+  std::vector<Waiting> taken(std::make_move_iterator(taken_begin),
+                             std::make_move_iterator(waiting.end()));
+  waiting.erase(taken_begin, waiting.end());
+  all().count.store(waiting.size(), std::memory_order_relaxed);
   return taken;
 }
 
-void put(Waiting waiting) {
+/// Inserts the elements behind all others, or before them.
+void put(std::vector<Waiting> added, bool first) {
   const std::lock_guard lock(all().mutex);
-  all().waiting.push_back(std::move(waiting));
-  all().count.store(all().waiting.size(), std::memory_order_relaxed);
+  std::deque<Waiting>& waiting = all().waiting;
+  waiting.insert(first ? waiting.begin() : waiting.end(), std::make_move_iterator(added.begin()),
+                 std::make_move_iterator(added.end()));
+  all().count.store(waiting.size(), std::memory_order_relaxed);
 }
 
-std::optional<std::string> failure_of(const Check& check) {
-  evaluate(check.status);
-  std::int64_t item = -1;
-  download_to(*check.status, &item);
-  if (item < 0) return std::nullopt;
-  return (*check.message)(item);
+/// Reads the statuses that were not read, with one wait, and removes those without a failure. An
+/// element whose status cannot be computed is removed, too, and the error thrown.
+void read(std::vector<Waiting>& waiting) {
+  std::vector<NodeRef> statuses;
+  for (auto each = waiting.begin(); each != waiting.end(); ++each) {
+    if (each->failure) continue;
+    try {
+      evaluate(each->check.status);
+    } catch (...) {
+      waiting.erase(each);
+      throw;
+    }
+    statuses.push_back(each->check.status);
+  }
+  const std::vector<std::int64_t> items = download_integers(statuses);
+  auto item = items.begin();
+  for (Waiting& each : waiting) {
+    if (each.failure) continue;
+    if (*item >= 0) each.failure = (*each.check.message)(*item);
+    ++item;
+  }
+  std::erase_if(waiting, [](const Waiting& each) { return !each.failure; });
+}
+
+/// Removes the elements that satisfy `wanted`, reads their statuses, and returns those that failed,
+/// in the order of the calls. If that throws, the elements go back.
+template <class Wanted>
+std::vector<Waiting> take_failures(Wanted wanted) {
+  std::vector<Waiting> taken = take(std::move(wanted));
+  try {
+    read(taken);
+  } catch (...) {
+    put(std::move(taken), true);
+    throw;
+  }
+  return taken;
 }
 
 [[noreturn]] void raise(FailureKind kind, const std::string& message) {
@@ -88,31 +124,16 @@ std::optional<std::string> failure_of(const Check& check) {
   throw LinAlgError(message);
 }
 
-/// The oldest unread status of a thread.
-std::optional<Check> oldest_unread(const Thread* thread) {
-  const std::lock_guard lock(all().mutex);
-  const auto found = std::ranges::find_if(all().waiting, [&](const Waiting& each) {
-    return each.thread == thread && !each.failure.has_value();
-  });
-  return found == all().waiting.end() ? std::nullopt : std::optional(found->check);
-}
-
-/// Reads the older half of a thread's statuses. Failures keep their position; successes are
-/// removed.
+/// Reads the older half of a thread's statuses. Older failures are taken with them to keep the
+/// order.
 void read_ahead(const Thread* thread) {
-  for (std::size_t i = 0; i < most_unread / 2; ++i) {
-    const std::optional<Check> oldest = oldest_unread(thread);
-    if (!oldest) return;
-    const std::optional<std::string> failure = failure_of(*oldest);
-    const auto is_it = [&](const Waiting& each) { return each.check.status == oldest->status; };
-    if (!failure) {
-      take(is_it);
-      continue;
-    }
-    const std::lock_guard lock(all().mutex);
-    const auto found = std::ranges::find_if(all().waiting, is_it);
-    if (found != all().waiting.end()) found->failure = failure;
-  }
+  std::size_t left = most_unread / 2;
+  put(take_failures([&](const Waiting& each) {
+        if (each.thread != thread || left == 0) return false;
+        if (!each.failure) --left;
+        return true;
+      }),
+      true);
 }
 
 }  // namespace
@@ -125,12 +146,13 @@ void check_recorded(const char* what, Check check, std::vector<NodeRef> values, 
   require_waiting(what, where);
   values.push_back(check.status);
   evaluate(values);
-  if (const std::optional<std::string> failure = failure_of(check)) raise(check.kind, *failure);
+  const std::int64_t item = download_integers({check.status}).front();
+  if (item >= 0) raise(check.kind, (*check.message)(item));
 }
 
 void check_later(Check check, std::vector<const Node*> results) {
   Thread& thread = this_thread();
-  put({std::move(check), {}, std::move(results), &thread});
+  put({{std::move(check), {}, std::move(results), &thread}}, false);
   if (++thread.unread < most_unread || waiting_forbidden()) return;
   thread.unread = most_unread / 2;
   read_ahead(&thread);
@@ -159,27 +181,23 @@ void evaluate_with_statuses(const NodeRef& node) {
 
 bool has_failures(const NodeRef& read) {
   if (all().count.load(std::memory_order_relaxed) == 0) return false;
-  const auto awaited = [&](const Waiting& each) { return is_awaited(each, read); };
-  while (std::optional<Waiting> next = take(awaited)) {
-    if (!next->failure) next->failure = failure_of(next->check);
-    if (!next->failure) continue;
-    const std::lock_guard lock(all().mutex);
-    all().waiting.push_front(*std::move(next));
-    all().count.store(all().waiting.size(), std::memory_order_relaxed);
-    return true;
-  }
-  return false;
+  std::vector<Waiting> failures =
+      take_failures([&](const Waiting& each) { return is_awaited(each, read); });
+  if (failures.empty()) return false;
+  put(std::move(failures), true);
+  return true;
 }
 
 void raise_failures(const NodeRef& read) {
   runtime::settle_communication();
   if (all().count.load(std::memory_order_relaxed) == 0) return;
-  const auto awaited = [&](const Waiting& each) { return is_awaited(each, read); };
-  while (const std::optional<Waiting> next = take(awaited)) {
-    const std::optional<std::string> failure =
-        next->failure ? next->failure : failure_of(next->check);
-    if (failure) raise(next->check.kind, *failure);
-  }
+  std::vector<Waiting> failures =
+      take_failures([&](const Waiting& each) { return is_awaited(each, read); });
+  if (failures.empty()) return;
+  const Waiting first = std::move(failures.front());
+  failures.erase(failures.begin());
+  put(std::move(failures), true);
+  raise(first.check.kind, *first.failure);
 }
 
 std::vector<NodeRef> pending_statuses() {

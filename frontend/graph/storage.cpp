@@ -1,7 +1,9 @@
 #include "frontend/graph/storage.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@
 #include "ir/types/element.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
+#include "runtime/device/pinned.h"
 #include "runtime/launch/capture.h"
 
 namespace heddle::frontend {
@@ -59,7 +62,40 @@ void enqueue_copy(const Node& node, void* out, const runtime::Stream& stream) {
   runtime::copy(out, runtime::Device{}, source + node.value.offset, device, bytes, stream);
 }
 
+void require_no_capture(const Node& node, const runtime::Stream& stream) {
+  if (!stream.capturing()) return;
+  throw DeviceError(
+      at("an array is read on a stream from which a graph is captured, but its elements are only "
+         "there after a launch; read it after end_capture(), or use get(blocking=False)",
+         node.site));
+}
+
+/// The same on one device.
+void download_integers(std::span<const NodeRef> nodes, std::int64_t* out, runtime::Device device) {
+  const runtime::Stream stream = runtime::Stream::current(device);
+  require_no_capture(*nodes.front(), stream);
+  // Copies to page-locked memory do not wait for one another.
+  const auto block = runtime::allocate_pinned(nodes.size() * sizeof(std::int64_t), device);
+  auto* const items = static_cast<std::int64_t*>(block->pointer());
+  for (std::size_t i = 0; i < nodes.size(); ++i) enqueue_copy(*nodes[i], items + i, stream);
+  stream.synchronize();
+  std::copy_n(items, nodes.size(), out);
+}
+
 }  // namespace
+
+std::vector<std::int64_t> download_integers(const std::vector<NodeRef>& nodes) {
+  std::vector<std::int64_t> values(nodes.size());
+  const std::span all(nodes);
+  for (std::size_t begin = 0; begin < nodes.size();) {
+    const runtime::Device device = nodes[begin]->value.buffer->device();
+    std::size_t end = begin + 1;
+    while (end < nodes.size() && nodes[end]->value.buffer->device() == device) ++end;
+    download_integers(all.subspan(begin, end - begin), values.data() + begin, device);
+    begin = end;
+  }
+  return values;
+}
 
 void download_to(const Node& node, void* out) {
   if (bytes_of(node.value.type) == 0) return;
@@ -68,12 +104,7 @@ void download_to(const Node& node, void* out) {
 
 void download_to(const Node& node, void* out, const runtime::Stream& stream) {
   if (bytes_of(node.value.type) == 0) return;
-  if (stream.capturing()) {
-    throw DeviceError(
-        at("an array is read on a stream from which a graph is captured, but its elements are only "
-           "there after a launch; read it after end_capture(), or use get(blocking=False)",
-           node.site));
-  }
+  require_no_capture(node, stream);
   enqueue_copy(node, out, stream);
   stream.synchronize();
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -150,22 +149,23 @@ void eigh(DType dtype, bool upper, bool vectors, std::int64_t n, std::int64_t ba
   const DType real = is_complex(dtype) ? real_dtype(dtype) : dtype;
   const std::size_t bytes = static_cast<std::size_t>(n * n) * size_of(dtype);
   const std::size_t value_bytes = static_cast<std::size_t>(n) * size_of(real);
-  std::optional<openblas::WithoutThreads> alone;
-  if (n < threads_pay) alone.emplace();
-  for_parts(batch, alone ? 0 : n, 4 * cube(n) + 1000, [&](std::int64_t begin, std::int64_t end) {
-    HermitianSolver solver(session.routines(), dtype, upper, vectors, n);
-    const SpareColumn square(dtype, n, n);
-    for (std::int64_t i = begin; i < end; ++i) {
-      void* const matrix = matrix_at(matrices, i, bytes);
-      void* const values = matrix_at(w, i, value_bytes);
-      const bool finite = is_finite_triangle(dtype, upper, n, matrix);
-      const auto solve = [&](void* memory) { return solver(memory, values); };
-      statuses[i] = finite ? square.with(matrix, i + 1 == batch, solve) : vectors ? 0 : not_finite;
-      if (finite && statuses[i] == 0) continue;
-      set_nan(real, values, n);
-      set_nan(dtype, matrix, n * n);
-    }
-  });
+  for_parts_alone(batch, n, threads_pay, 4 * cube(n) + 1000,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    HermitianSolver solver(session.routines(), dtype, upper, vectors, n);
+                    const SpareColumn square(dtype, n, n);
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      void* const matrix = matrix_at(matrices, i, bytes);
+                      void* const values = matrix_at(w, i, value_bytes);
+                      const bool finite = is_finite_triangle(dtype, upper, n, matrix);
+                      const auto solve = [&](void* memory) { return solver(memory, values); };
+                      statuses[i] = finite    ? square.with(matrix, i + 1 == batch, solve)
+                                    : vectors ? 0
+                                              : not_finite;
+                      if (finite && statuses[i] == 0) continue;
+                      set_nan(real, values, n);
+                      set_nan(dtype, matrix, n * n);
+                    }
+                  });
 }
 
 void eig(DType dtype, std::int64_t n, std::int64_t batch, void* matrices, void* w, void* rows,
@@ -174,21 +174,20 @@ void eig(DType dtype, std::int64_t n, std::int64_t batch, void* matrices, void* 
   const DType value = complex_dtype(dtype);
   const std::size_t bytes = static_cast<std::size_t>(n * n) * size_of(dtype);
   const std::size_t value_bytes = static_cast<std::size_t>(n) * size_of(value);
-  std::optional<openblas::WithoutThreads> alone;
-  if (n < threads_pay) alone.emplace();
-  for_parts(batch, alone ? 0 : n, 20 * cube(n) + 1000, [&](std::int64_t begin, std::int64_t end) {
-    GeneralSolver solve(session.routines(), dtype, rows != nullptr, n);
-    for (std::int64_t i = begin; i < end; ++i) {
-      void* const matrix = matrix_at(matrices, i, bytes);
-      void* const values = matrix_at(w, i, value_bytes);
-      void* const vectors = rows == nullptr ? nullptr : matrix_at(rows, i, bytes);
-      const bool finite = kinds_of(dtype, matrix, n * n).finite();
-      statuses[i] = finite ? solve(matrix, values, vectors) : not_finite;
-      if (statuses[i] == 0) continue;
-      set_nan(value, values, n);
-      if (vectors != nullptr) set_nan(dtype, vectors, n * n);
-    }
-  });
+  for_parts_alone(batch, n, threads_pay, 20 * cube(n) + 1000,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    GeneralSolver solve(session.routines(), dtype, rows != nullptr, n);
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      void* const matrix = matrix_at(matrices, i, bytes);
+                      void* const values = matrix_at(w, i, value_bytes);
+                      void* const vectors = rows == nullptr ? nullptr : matrix_at(rows, i, bytes);
+                      const bool finite = kinds_of(dtype, matrix, n * n).finite();
+                      statuses[i] = finite ? solve(matrix, values, vectors) : not_finite;
+                      if (statuses[i] == 0) continue;
+                      set_nan(value, values, n);
+                      if (vectors != nullptr) set_nan(dtype, vectors, n * n);
+                    }
+                  });
 }
 
 Elements kinds_of(DType dtype, const void* elements, std::int64_t count) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "heddle/dtype.h"
 
@@ -49,6 +50,15 @@ void for_parts(std::int64_t batch, std::int64_t extent, double multiplications,
   if (extent >= large || batch == 1) return function(0, batch);
   const double grain = worth_a_thread / std::max(multiplications, 1.0);
   parallel_for(0, batch, std::max(static_cast<std::int64_t>(grain), std::int64_t{1}), function);
+}
+
+/// The same for routines whose own threads pay only from the extent `threads_pay` on.
+template <class Function>
+void for_parts_alone(std::int64_t batch, std::int64_t extent, std::int64_t threads_pay,
+                     double multiplications, const Function& function) {
+  std::optional<openblas::WithoutThreads> alone;
+  if (extent < threads_pay) alone.emplace();
+  for_parts(batch, alone ? 0 : extent, multiplications, function);
 }
 
 }  // namespace heddle::runtime::lapack

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "runtime/host/libraries/lapack_session.h"
@@ -113,9 +112,7 @@ void svd(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int64_t ba
     }
   };
   const double work = 10.0 * static_cast<double>(m * n) * static_cast<double>(k) + 1000;
-  std::optional<openblas::WithoutThreads> alone;
-  if (k < threads_pay) alone.emplace();
-  for_parts(batch, alone ? 0 : k, work, decompose);
+  for_parts_alone(batch, k, threads_pay, work, decompose);
 }
 
 }  // namespace heddle::runtime::lapack
