@@ -51,11 +51,11 @@ class Copy {
 
  private:
   /// Whether no number in the plan follows from the number of inner iterations. A GPU's kernel
-  /// divides it into `split` parts itself.
+  /// divides it into parts itself.
   bool inner_is_free() const {
     const bool on_host = !plan_.host_passes.empty();
-    return plan_.held == 0 && (plan_.split == 1 || !on_host) && plan_.cluster == 1 &&
-           plan_.least_part == 0 && !plan_.parts_of && !plan_.look_back;
+    return plan_.held == 0 && (plan_.split == 1 || !on_host) && plan_.least_part == 0 &&
+           !plan_.parts_of && !plan_.look_back;
   }
 
   Dim number(const Dim& dim, bool is_extent = false, bool in_vectors = true) const {

@@ -22,8 +22,7 @@ struct PlanNumber {
 /// The plan with each of these numbers replaced by `replace(number)`, in an index space of its own.
 /// Numbers are visited in a fixed order. Not visited, since they choose the plan's form:
 /// - coefficients and steps of 1 and -1, and extents of 0 and 1;
-/// - extents of loops whose elements threads keep in registers, or that the host or a cluster
-/// splits;
+/// - extents of loops whose elements threads keep in registers, or that the host splits;
 /// - extents of loops within an item, and everything about arrays in an item's memory;
 /// - expressions of symbols that are never positive.
 /// `space` must be empty and outlive the plan. nullopt for a sort kernel.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "ir/types/capabilities.h"
 #include "ir/types/scalar.h"
@@ -26,6 +27,49 @@ int choose_split(const KernelPlan& plan, std::int64_t blocks, std::int64_t steps
       std::min(ceil_divide(wanted, std::max<std::int64_t>(blocks, 1)), steps / least_steps));
 }
 
+/// Bytes of the cache lines in which a GPU reads memory fastest.
+constexpr std::int64_t line_bytes = 128;
+
+/// The widest element that the plan reads; 0 if it reads none.
+std::int64_t widest_load(const KernelPlan& plan) {
+  std::int64_t bytes = 0;
+  for (const Instruction* load : element_loads(plan))
+    bytes = std::max(bytes, static_cast<std::int64_t>(size_of(load->dtype)));
+  return bytes;
+}
+
+/// The threads beside one another in a row of a block, and the blocks that share columns.
+struct ColumnShape {
+  int across = 1, cluster = 1;
+  std::int64_t blocks = 0;  ///< in all
+};
+
+/// Columns whose sums a cluster of blocks divides, with a result in one kernel. Of the shapes that
+/// come closest to the wanted number of blocks, the widest. Nothing if all have far too few.
+std::optional<ColumnShape> clustered_columns(const KernelPlan& plan, const ir::Target& target) {
+  if (target.max_cluster == 1 || plan.stages > 1) return std::nullopt;
+  const Dim outer = iterations(plan.outer), inner = iterations(plan.inner);
+  if (!outer.is_constant() || !inner.is_constant()) return std::nullopt;
+  constexpr std::int64_t least_steps = 4, far_too_few = 3;
+  const int most = std::min(target.max_cluster, 8);  // larger ones find no place on some GPUs
+  const std::int64_t wanted = std::int64_t{4} * std::max(1, target.multiprocessors);
+  const std::int64_t line =
+      line_bytes / (plan.vector * std::max<std::int64_t>(widest_load(plan), 1));
+  ColumnShape best;
+  for (int across = plan.threads_per_row; across >= std::max<std::int64_t>(line, 1); across /= 2) {
+    const std::int64_t blocks = ceil_divide(outer.constant(), std::int64_t{across} * plan.vector);
+    const std::int64_t steps = ceil_divide(inner.constant() * across, plan.threads);
+    int cluster = 1;
+    while (cluster * 2 <= most && blocks * cluster * 2 <= wanted &&
+           steps >= 2 * least_steps * cluster) {
+      cluster *= 2;
+    }
+    if (blocks * cluster > best.blocks) best = {across, cluster, blocks * cluster};
+  }
+  if (best.blocks * far_too_few < wanted) return std::nullopt;
+  return best;
+}
+
 void schedule_columns(KernelPlan& plan, const ir::Target& target) {
   plan.mapping = Mapping::columns;
   const Loop& columns = plan.outer.back();
@@ -39,15 +83,22 @@ void schedule_columns(KernelPlan& plan, const ir::Target& target) {
   const std::int64_t steps =
       known(iterations(plan.inner), 1 << 20) / (plan.threads / plan.threads_per_row);
   plan.split = choose_split(plan, blocks, steps, target);
+  if (plan.split == 1) return;
+  const std::optional<ColumnShape> shape = clustered_columns(plan, target);
+  if (!shape) return;
+  plan.split = 1;
+  plan.threads_per_row = shape->across;
+  plan.cluster = shape->cluster;
 }
 
-/// The threads that share a row: more if there are too few rows for all threads. If rows are
-/// computed, not read, neighbouring threads need not be of the same row to read the same memory.
-int lanes_of_row(std::int64_t row, std::int64_t rows, int vector, bool reads) {
+/// The threads that share a row: more if it is long for a thread, or if there are too few rows for
+/// all threads.
+template <class IsLong>
+int lanes_of_row(std::int64_t row, std::int64_t rows, int vector, const IsLong& is_long) {
   constexpr std::int64_t enough_threads = 1 << 17;
   int lanes = 1;
   while (lanes < 256 && std::int64_t{lanes} * vector < row &&
-         ((reads && row > std::int64_t{8} * lanes * vector) || rows * lanes < enough_threads)) {
+         (is_long(lanes) || rows * lanes < enough_threads)) {
     lanes *= 2;
   }
   return lanes;
@@ -59,7 +110,13 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   skew_rows(plan, target);
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
   const std::int64_t row = known(iterations(plan.inner), 1 << 20);
-  const int lanes = lanes_of_row(row, rows, plan.vector, !element_loads(plan).empty());
+  const std::int64_t bytes = widest_load(plan) * plan.vector;
+  // Neighbouring threads read whole cache lines together, of which a warp may have two under way.
+  // A row that is computed may be a thread's: its neighbours then read the same memory.
+  const int lanes = lanes_of_row(row, rows, plan.vector, [&](std::int64_t threads) {
+    if (bytes == 0) return false;
+    return threads * bytes < line_bytes || row > (threads < 32 ? 2 : 8) * threads * plan.vector;
+  });
   plan.threads_per_row = lanes;
   plan.threads = 256;
   const std::int64_t blocks = ceil_divide(rows * lanes, plan.threads);
@@ -81,7 +138,7 @@ bool runs_across(const KernelPlan& plan) {
 /// short one, so that its neighbours load neighbouring elements.
 int lanes_of_segment(std::int64_t row, std::int64_t rows) {
   constexpr int few = 8, most = 32;
-  int lanes = lanes_of_row(row, rows, 1, true);
+  int lanes = lanes_of_row(row, rows, 1, [&](std::int64_t threads) { return row > 8 * threads; });
   while (lanes < most && std::int64_t{lanes} * (lanes < few ? 2 : 4) < row) lanes *= 2;
   return lanes;
 }

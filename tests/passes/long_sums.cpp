@@ -36,7 +36,8 @@ TEST_CASE("sums fold with compensation if a thread adds many elements, or an unk
   CHECK(fold_of("sum", "c64[4,100000000]", "c64[4]", 1) == 32);
   // Of eight threads a column, and eight warps that are added in turn.
   CHECK(fold_of("sum", "f32[n,m]", "f32[m]", 0) == 16);
-  CHECK(fold_of("sum", "f64[1000000,1000]", "f64[1000]", 0) == 16);
+  // Of 32 threads a column in each of the eight blocks of a cluster.
+  CHECK(fold_of("sum", "f64[1000000,1000]", "f64[1000]", 0) == 32);
 }
 
 TEST_CASE("sums fold without compensation if a thread adds a moderate number of elements") {
