@@ -111,11 +111,14 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   const std::int64_t rows = known(iterations(plan.outer), 1 << 20);
   const std::int64_t row = known(iterations(plan.inner), 1 << 20);
   const std::int64_t bytes = widest_load(plan) * plan.vector;
-  // Neighbouring threads read whole cache lines together, of which a warp may have two under way.
-  // A row that is computed may be a thread's: its neighbours then read the same memory.
+  // Neighbouring threads read whole cache lines together. A thread takes up to two vectors, or
+  // eight where a row has a warp or more, or begins between vectors: then its first and its last
+  // one take longer. A row that is computed, not read, may be one thread's, since neighbouring
+  // threads read the same memory.
   const int lanes = lanes_of_row(row, rows, plan.vector, [&](std::int64_t threads) {
     if (bytes == 0) return false;
-    return threads * bytes < line_bytes || row > (threads < 32 ? 2 : 8) * threads * plan.vector;
+    const int most = threads < 32 && plan.skewed < 0 ? 2 : 8;
+    return threads * bytes < line_bytes || row > most * threads * plan.vector;
   });
   plan.threads_per_row = lanes;
   plan.threads = 256;
