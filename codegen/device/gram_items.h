@@ -55,8 +55,10 @@ struct Gram {
   static constexpr int Tiles = Symmetric ? Side * (Side + 1) / 2 : Rows * Side;
   static constexpr int Slices = Threads / Tiles;
   static constexpr int First = Symmetric ? 0 : Rows * Tile;  // where the second matrix's rows begin
-  static constexpr int Stride = First + Side * Tile;  // in shared memory, filled up with zeros
   static constexpr int Access = 16 / sizeof(T);
+  // In shared memory, where rows are filled up with zeros. Neighbouring slices read neighbouring
+  // rows: their tiles, of 32 bytes, begin in different banks.
+  static constexpr int Stride = First + Side * Tile + Access;
   using LeftRows = GramRows<T, Left, LeftWidth, Threads, Chunk, Stride, 0>;
   using RightRows =
       GramRows<T, Columns, Symmetric ? LeftWidth : RightWidth, Threads, Chunk, Stride, First>;

@@ -36,9 +36,11 @@ struct GramBlock {
     const std::int64_t tile = tile_bytes / size;
     const std::int64_t rows = (left + tile - 1) / tile, columns = (right + tile - 1) / tile;
     tiles = right == 0 ? rows * (rows + 1) / 2 : rows * columns;
-    stride = (rows + columns) * tile;
+    stride = (rows + columns) * tile + access_bytes / size;
     threads = threads_for(tiles);
+    const std::int64_t slices = threads / tiles;
     chunk = std::max<std::int64_t>(threads * loads * access_bytes / ((left + right) * size), 1);
+    if (chunk > slices) chunk -= chunk % slices;  // no slice waits for others
   }
 
   /// Two chunks; later, eight sums of half of the threads.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <bit>
-#include <optional>
 
 #include "ir/types/capabilities.h"
 #include "ir/types/scalar.h"
@@ -15,12 +14,17 @@ namespace heddle::passes {
 
 namespace {
 
+/// Several blocks for each multiprocessor.
+std::int64_t wanted_blocks(const ir::Target& target) {
+  return std::int64_t{4} * std::max(1, target.multiprocessors);
+}
+
 /// The number of parts of the inner loops that gives each multiprocessor several blocks with enough
 /// work. Symbolic outer extents are assumed to give enough blocks.
 int choose_split(const KernelPlan& plan, std::int64_t blocks, std::int64_t steps,
                  const ir::Target& target) {
   if (plan.stages > 1 || !iterations(plan.outer).is_constant()) return 1;
-  const std::int64_t wanted = std::int64_t{4} * std::max(1, target.multiprocessors);
+  const std::int64_t wanted = wanted_blocks(target);
   constexpr std::int64_t least_steps = 8;
   if (blocks * 2 > wanted || steps < 2 * least_steps) return 1;
   return static_cast<int>(
@@ -38,36 +42,39 @@ std::int64_t widest_load(const KernelPlan& plan) {
   return bytes;
 }
 
-/// The threads beside one another in a row of a block, and the blocks that share columns.
-struct ColumnShape {
-  int across = 1, cluster = 1;
-  std::int64_t blocks = 0;  ///< in all
-};
-
-/// Columns whose sums a cluster of blocks divides, with a result in one kernel. Of the shapes that
-/// come closest to the wanted number of blocks, the widest. Nothing if all have far too few.
-std::optional<ColumnShape> clustered_columns(const KernelPlan& plan, const ir::Target& target) {
-  if (target.max_cluster == 1 || plan.stages > 1) return std::nullopt;
-  const Dim outer = iterations(plan.outer), inner = iterations(plan.inner);
-  if (!outer.is_constant() || !inner.is_constant()) return std::nullopt;
-  constexpr std::int64_t least_steps = 4, far_too_few = 3;
+/// The blocks of a cluster that divide a reduction of `steps` steps, of which there are `blocks`.
+/// The grid comes close to the wanted number of blocks: 1 if it would have far too few for its
+/// work, which takes more blocks than a cluster has, and a second kernel.
+int cluster_of(std::int64_t blocks, std::int64_t steps, const ir::Target& target) {
+  constexpr std::int64_t least_steps = 4, most_steps = 32, far_too_few = 3;
   const int most = std::min(target.max_cluster, 8);  // larger ones find no place on some GPUs
-  const std::int64_t wanted = std::int64_t{4} * std::max(1, target.multiprocessors);
-  const std::int64_t line =
-      line_bytes / (plan.vector * std::max<std::int64_t>(widest_load(plan), 1));
-  ColumnShape best;
-  for (int across = plan.threads_per_row; across >= std::max<std::int64_t>(line, 1); across /= 2) {
-    const std::int64_t blocks = ceil_divide(outer.constant(), std::int64_t{across} * plan.vector);
-    const std::int64_t steps = ceil_divide(inner.constant() * across, plan.threads);
-    int cluster = 1;
-    while (cluster * 2 <= most && blocks * cluster * 2 <= wanted &&
-           steps >= 2 * least_steps * cluster) {
-      cluster *= 2;
-    }
-    if (blocks * cluster > best.blocks) best = {across, cluster, blocks * cluster};
+  const std::int64_t wanted = wanted_blocks(target);
+  int cluster = 1;
+  while (cluster * 2 <= most && blocks * cluster * 2 <= wanted &&
+         steps >= 2 * least_steps * cluster) {
+    cluster *= 2;
   }
-  if (best.blocks * far_too_few < wanted) return std::nullopt;
-  return best;
+  const bool fills = blocks * cluster * far_too_few >= wanted;
+  return fills || steps <= most_steps * cluster ? cluster : 1;
+}
+
+/// Divides columns among clusters. Of the shapes with the most blocks, up to the wanted number, it
+/// takes the widest, and none narrower than a cache line. False if there is none.
+bool cluster_columns(KernelPlan& plan, std::int64_t outer, std::int64_t inner,
+                     const ir::Target& target) {
+  const std::int64_t line = line_bytes / std::max<std::int64_t>(widest_load(plan) * plan.vector, 1);
+  std::int64_t most_blocks = 0;
+  for (int across = plan.threads_per_row; across > 0; across /= 2) {
+    const std::int64_t blocks = ceil_divide(outer, std::int64_t{across} * plan.vector);
+    const int cluster = cluster_of(blocks, ceil_divide(inner * across, plan.threads), target);
+    if (cluster > 1 && blocks * cluster > most_blocks) {
+      most_blocks = blocks * cluster;
+      plan.threads_per_row = across;
+      plan.cluster = cluster;
+    }
+    if (across <= line) break;
+  }
+  return most_blocks > 0;
 }
 
 void schedule_columns(KernelPlan& plan, const ir::Target& target) {
@@ -82,13 +89,9 @@ void schedule_columns(KernelPlan& plan, const ir::Target& target) {
   const std::int64_t blocks = ceil_divide(outer, std::int64_t{plan.threads_per_row} * plan.vector);
   const std::int64_t steps =
       known(iterations(plan.inner), 1 << 20) / (plan.threads / plan.threads_per_row);
-  plan.split = choose_split(plan, blocks, steps, target);
-  if (plan.split == 1) return;
-  const std::optional<ColumnShape> shape = clustered_columns(plan, target);
-  if (!shape) return;
-  plan.split = 1;
-  plan.threads_per_row = shape->across;
-  plan.cluster = shape->cluster;
+  const int split = choose_split(plan, blocks, steps, target);
+  const std::int64_t inner = known(iterations(plan.inner), 1 << 20);
+  if (split > 1 && !cluster_columns(plan, outer, inner, target)) plan.split = split;
 }
 
 /// The threads that share a row: more if it is long for a thread, or if there are too few rows for
@@ -123,7 +126,10 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   plan.threads_per_row = lanes;
   plan.threads = 256;
   const std::int64_t blocks = ceil_divide(rows * lanes, plan.threads);
-  plan.split = choose_split(plan, blocks, row / (std::int64_t{lanes} * plan.vector), target);
+  const std::int64_t steps = row / (std::int64_t{lanes} * plan.vector);
+  const int split = choose_split(plan, blocks, steps, target);
+  if (split > 1) plan.cluster = cluster_of(blocks, steps, target);
+  if (plan.cluster == 1) plan.split = split;
 }
 
 /// Whether neighbouring iterations of the last outer loop read neighbouring elements.
