@@ -74,7 +74,7 @@ class LaunchTables {
     if (kernel == nullptr || !planned_.shared_kernel(kernel->kernel)) return false;
     const KernelPlan& plan = planned_.printed(kernel->kernel);
     const std::int64_t blocks = known_blocks(*kernel);
-    return plan.has_loops() && !plan.items && !plan.look_back && plan.cluster == 1 && blocks > 0 &&
+    return plan.has_loops() && !plan.items && !plan.look_back && blocks > 0 &&
            blocks <= most_blocks && rows_that_fit(*kernel) > 1;
   }
 

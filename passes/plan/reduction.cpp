@@ -43,10 +43,10 @@ std::int64_t widest_load(const KernelPlan& plan) {
 }
 
 /// The blocks of a cluster that divide a reduction of `steps` steps, of which there are `blocks`.
-/// The grid comes close to the wanted number of blocks: 1 if it would have far too few for its
-/// work, which takes more blocks than a cluster has, and a second kernel.
+/// Their number comes close to the wanted one. 1 if it would be far from it: much work then needs
+/// more blocks than clusters have, and a second kernel.
 int cluster_of(std::int64_t blocks, std::int64_t steps, const ir::Target& target) {
-  constexpr std::int64_t least_steps = 4, most_steps = 32, far_too_few = 3;
+  constexpr std::int64_t least_steps = 4, most_steps = 32;
   const int most = std::min(target.max_cluster, 8);  // larger ones find no place on some GPUs
   const std::int64_t wanted = wanted_blocks(target);
   int cluster = 1;
@@ -54,7 +54,7 @@ int cluster_of(std::int64_t blocks, std::int64_t steps, const ir::Target& target
          steps >= 2 * least_steps * cluster) {
     cluster *= 2;
   }
-  const bool fills = blocks * cluster * far_too_few >= wanted;
+  const bool fills = blocks * cluster * 4 >= wanted * 3;
   return fills || steps <= most_steps * cluster ? cluster : 1;
 }
 
