@@ -41,7 +41,7 @@ const std::vector<Case> cases = {
      "  return %2\n}\n",
      {{{31, 65}}, {{1, 5}}}},
     {"func @whole(%0: i32[n]) -> i32[] {\n  %1 = sum %0 axes=[0] : i32[]\n  return %1\n}\n",
-     {{{1}}, {{100003}}}},
+     {{{1}}, {{1000003}}}},
     {"func @product(%0: f32[n,k], %1: f32[k,m]) -> f32[n,m] {\n"
      "  %2 = call matmul %0, %1 : f32[n,m]\n  %3 = tanh %2 : f32[n,m]\n  return %3\n}\n",
      {{{5, 7}, {7, 3}}, {{33, 1}, {1, 40}}}},
@@ -101,7 +101,7 @@ TEST_CASE("programs for unaligned inputs take them at every offset that elements
 }
 
 runtime::PrintedProgram print_whole_sum() {
-  return runtime::print_program(ir::parse("func @whole(%0: f32[100003]) -> f32[] {\n"
+  return runtime::print_program(ir::parse("func @whole(%0: f32[1000003]) -> f32[] {\n"
                                           "  %1 = sum %0 axes=[0] : f32[]\n  return %1\n}\n"),
                                 {}, ir::parse_target("sm_90"));
 }
@@ -111,8 +111,8 @@ std::string failure_of(runtime::PrintedProgram program) {
   std::vector<runtime::PrintedProgram> one;
   one.push_back(std::move(program));
   EmulatedPrograms programs(std::move(one));
-  const std::vector<float> ones(100003, 1.0f);
-  const ir::HostArray input = test::host_array<float>(DType::f32, {100003}, ones);
+  const std::vector<float> ones(1000003, 1.0f);
+  const ir::HostArray input = test::host_array<float>(DType::f32, {1000003}, ones);
   try {
     programs.run(0, std::span(&input, 1));
   } catch (const EmulationError& error) {
