@@ -184,6 +184,9 @@ def test_the_global_generator():
     assert [x.shape for x in first[:6]] == [(2, 3), (4,), (), (5,), (2, 2), (3,)]
     assert 3 <= first[4].min() and first[4].max() < 9 and first[5].max() < 4
     assert sorted(first[8]) == list(range(6))
+    hd.random.seed(7)
+    integers = hd.asnumpy(hd.random.integers(3, 8, (2, 50), endpoint=True))
+    assert set(integers.ravel()) == {3, 4, 5, 6, 7, 8}
     x = hd.arange(20)
     hd.random.shuffle(x)
     assert sorted(x.tolist()) == list(range(20))

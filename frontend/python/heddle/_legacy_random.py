@@ -12,7 +12,7 @@ _NAME = "Philox4x32-10"
 _Generator, _default_rng = _heddle.random.Generator, _heddle.random.default_rng
 # Methods that are the same as in Generator.
 _SAME = ("beta binomial bytes chisquare dirichlet exponential f gamma geometric gumbel hypergeometric "
-         "laplace logistic lognormal logseries multinomial multivariate_normal negative_binomial "
+         "integers laplace logistic lognormal logseries multinomial multivariate_normal negative_binomial "
          "noncentral_chisquare noncentral_f normal pareto permutation poisson power rayleigh shuffle standard_cauchy "
          "standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises "
          "wald weibull zipf").split()
