@@ -51,6 +51,12 @@ class CusolverJacobi final : public PreparedSvd {
   }
 };
 
+/// Whether Jacobi's method finds the values of such matrices sooner than the QR method, which takes
+/// 0.4 and 33 ms for 64 x 64 and 512 x 512 on an H200, where Jacobi's takes 1.1 and 18.
+bool is_for_jacobi(std::int64_t rows, std::int64_t columns) {
+  return std::min(rows, columns) >= 256 && std::max(rows, columns) <= 1024;
+}
+
 /// Results: s and the statuses.
 class CusolverSvdvals final : public MatrixCall {
  public:
@@ -66,6 +72,9 @@ class CusolverSvdvals final : public MatrixCall {
     if (is_small_stack(rows_, columns_, batch_)) {
       cusolver::svd_stack(dtype_, rows_, columns_, batch_, matrices->pointer(), results,
                           workspace_of(frame), frame.stream());
+    } else if (is_for_jacobi(rows_, columns_)) {
+      cusolver::svd_jacobi(dtype_, false, rows_, columns_, batch_, matrices->pointer(), results,
+                           workspace_of(frame), frame.stream());
     } else {
       cusolver::svd(dtype_, false, rows_, columns_, batch_, matrices->pointer(), results,
                     workspace_of(frame), frame.stream());

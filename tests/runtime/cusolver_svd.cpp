@@ -146,6 +146,26 @@ TEST_CASE("matrices go to the method of their step, stacks of small ones to gesv
   CHECK(asked == expected);
 }
 
+TEST_CASE("child: values of a larger matrix on a GPU" * doctest::skip()) {
+  constexpr std::size_t n = 256;
+  const ir::Type type{DType::f32, {1, n, n}};
+  const auto runner = load_call("linalg.svdvals", type, {{DType::f32, {1, n}}, {DType::i32, {1}}});
+  std::vector<float> diagonal(n * n), expected;
+  for (std::size_t i = 0; i < n; ++i) {
+    diagonal[i * n + (i + 7) % n] = static_cast<float>(i + 1);
+    expected.push_back(static_cast<float>(n - i));
+  }
+  const std::vector<DeviceArray> outputs = run(*runner, type, diagonal);
+  CHECK(values_of<float>(outputs[0]) == expected);
+  CHECK(values_of<std::int32_t>(outputs[1]) == std::vector<std::int32_t>(1));
+}
+
+TEST_CASE("the values of matrices of 256 to 1024 rows are found by Jacobi's method") {
+  CHECK(Child().calls("child: values of a larger matrix on a GPU") ==
+        "Create CreateParams CreateGesvdjInfo SetTolerance Sgesvdj_bufferSize Sgesvdj "
+        "DestroyGesvdjInfo ");
+}
+
 TEST_CASE("child: matrices without elements on a GPU" * doctest::skip()) {
   const ir::Type type{DType::f32, {2, 0, 3}};
   const auto runner = load_call(

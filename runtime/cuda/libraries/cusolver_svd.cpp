@@ -59,7 +59,7 @@ class Options {
   JacobiOptions made_ = nullptr;
 };
 
-/// Memory for square vectors: gesvdjBatched writes to it even if it is asked for values only.
+/// Memory for square vectors: Jacobi's methods write to it even if they are asked for values only.
 class Vectors {
  public:
   Vectors(DType dtype, std::int64_t m, std::int64_t n, std::int64_t batch,
@@ -120,21 +120,23 @@ void svd_jacobi(DType dtype, bool full, std::int64_t m, std::int64_t n, std::int
   const Session session(stream);
   const Jacobi jacobi = jacobi_of(dtype);
   const Options options(dtype);
+  const EigenMode mode = results.u == nullptr ? EigenMode::values : EigenMode::vectors;
+  const Vectors vectors(dtype, m, n, batch, results, allocate);
   const int economy = full ? 0 : 1;
   // cuSOLVER sees the transpose, n by m, whose v, in C order, is the conjugate transpose of our u.
   const int rows = checked_extent(n), columns = checked_extent(m);
   int size = 0;
-  check(jacobi.size(session.handle(), EigenMode::vectors, economy, rows, columns, matrices, rows,
-                    results.s, results.vh, rows, results.u, columns, &size, options.get()),
+  check(jacobi.size(session.handle(), mode, economy, rows, columns, matrices, rows, results.s,
+                    vectors.vh(), rows, vectors.u(), columns, &size, options.get()),
         fmt::format("cusolverDn{}gesvdj_bufferSize", jacobi.letter).c_str());
   const BufferRef workspace = allocate(static_cast<std::size_t>(size) * size_of(dtype));
   const std::int64_t k = std::min(m, n);
   for (std::int64_t i = 0; i < batch; ++i) {
-    check(jacobi.decompose(session.handle(), EigenMode::vectors, economy, rows, columns,
+    check(jacobi.decompose(session.handle(), mode, economy, rows, columns,
                            part(matrices, i, m * n, dtype), rows,
                            part(results.s, i, k, real_dtype(dtype)),
-                           part(results.vh, i, (full ? n : k) * n, dtype), rows,
-                           part(results.u, i, (full ? m : k) * m, dtype), columns,
+                           part(vectors.vh(), i, (full ? n : k) * n, dtype), rows,
+                           part(vectors.u(), i, (full ? m : k) * m, dtype), columns,
                            workspace->pointer(), size, results.statuses + i, options.get()),
           fmt::format("cusolverDn{}gesvdj", jacobi.letter).c_str());
   }
