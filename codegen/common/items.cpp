@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/common/body.h"
+#include "ir/base/formatting.h"
 #include "passes/plan/analyze.h"
 
 namespace heddle::codegen {

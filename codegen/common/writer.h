@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/base/formatting.h"
+
 namespace heddle::codegen {
 
 /// Source text, line by line, indented by the number of open blocks.

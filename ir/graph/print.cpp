@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ir/base/formatting.h"
 #include "ir/graph/graph.h"
 #include "ir/types/fields.h"
 #include "ir/types/literal.h"

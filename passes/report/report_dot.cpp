@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/base/formatting.h"
 #include "passes/report/report.h"
 
 namespace heddle::passes {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ir/base/formatting.h"
 #include "passes/report/explain.h"
 #include "passes/report/report.h"
 

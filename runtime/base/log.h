@@ -2,6 +2,8 @@
 
 #include <spdlog/logger.h>
 
+#include "ir/base/formatting.h"  // what logger's functions call
+
 namespace heddle::runtime {
 
 /// The library's logger. It writes to standard error at the level in HEDDLE_LOG (trace, debug,
