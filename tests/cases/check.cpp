@@ -75,6 +75,8 @@ std::string_view name_of(Way way) {
       return "interpreter";
     case Way::host:
       return "host";
+    case Way::host_quick:
+      return "host without optimization";
     case Way::host_off:
       return "host with switches off";
     case Way::executable:
@@ -96,7 +98,7 @@ CheckedBatch::CheckedBatch(std::vector<Case> cases, std::vector<std::vector<Way>
     compiled.errors.resize(cases_.size());
   }
   // Switches change some kernels of a program; the others are compiled once.
-  compile(std::array{Way::host, Way::host_off}, target);
+  compile(std::array{Way::host, Way::host_quick, Way::host_off}, target);
   for (const Way way : {Way::executable, Way::emulated, Way::device}) compile({&way, 1}, target);
   count_switched();
 }
@@ -107,7 +109,7 @@ void CheckedBatch::compile(std::span<const Way> together, const ir::Target& targ
   for (const Way way : together) {
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       if (std::ranges::find(ways_[i], way) == ways_[i].end()) continue;
-      jobs.push_back({cases_[i].graph, cases_[i].options, way == Way::host_off});
+      jobs.push_back({cases_[i].graph, cases_[i].options, way != Way::host});
       if (way != Way::host_off) jobs.back().options.disabled.clear();
       owners.emplace_back(way, i);
     }
@@ -144,7 +146,8 @@ void CheckedBatch::count_switched() {
     return {program.kernel_names.begin(), program.kernel_names.end()};
   };
   for (std::size_t i = 0; i < cases_.size(); ++i) {
-    const auto on = kernels(Way::host, i), off = kernels(Way::host_off, i);
+    auto on = kernels(Way::host, i), off = kernels(Way::host_off, i);
+    if (on.empty()) on = kernels(Way::host_quick, i);
     if (off.empty()) continue;
     ++switched_;
     if (on != off) ++other_kernels_;

@@ -18,12 +18,13 @@ namespace heddle::test {
 enum class Way : std::uint8_t {
   interpreter,
   host,
-  host_off,    ///< with the case's switches off
+  host_quick,  ///< host, compiled without optimization
+  host_off,    ///< host_quick with the case's switches off
   executable,  ///< as a user's program: runtime::Executable, compiled by itself
   emulated,
   device  ///< the GPU that HEDDLE_DEVICE names
 };
-inline constexpr int way_count = 6;
+inline constexpr int way_count = 7;
 std::string_view name_of(Way way);
 
 /// What a case did wrong.

@@ -172,7 +172,7 @@ class HostPrograms final : public Programs {
     // By whether they contract; quick ones, of both kinds, behind.
     std::array<Batch, 4> batches;
     for (std::size_t i = 0; i < batches.size(); ++i) {
-      batches[i].options = {.contract = i % 2 == 0, .level = i < 2 ? 3 : 1};
+      batches[i].options = {.contract = i % 2 == 0, .level = i < 2 ? 3 : 0};
     }
     std::vector<runtime::PrintedProgram> printed;
     for (const Job& job : jobs) {

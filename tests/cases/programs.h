@@ -16,7 +16,7 @@ namespace heddle::test {
 struct Job {
   ir::Graph graph;
   runtime::CompileOptions options = {};
-  /// On the host: kernels that no job before it has may be compiled with little optimization.
+  /// On the host: kernels that no job before it has are compiled without optimization.
   bool quick = false;
 };
 
