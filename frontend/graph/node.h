@@ -92,6 +92,7 @@ class Node {
   DType dtype = DType::f32;
   bool weak = false;  ///< a traced scalar, which takes the dtype of the arrays it is combined with
   bool scalar_parameter = false;
+  bool unset = false;  ///< of empty(): a user's kernel that is given the memory need not find zeros
   std::uint32_t index = 0;     ///< of a trace's input, or of its operation in order of recording
   std::uint64_t trace_id = 0;  ///< 0: not of a trace
   ir::ElementBits bits;        ///< of scalar parameters: the index of the scalar argument

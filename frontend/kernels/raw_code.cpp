@@ -1,7 +1,6 @@
 #include "frontend/kernels/raw_code.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -28,6 +27,20 @@ std::shared_ptr<runtime::RawModule> RawCode::module_on(Device device) {
 }
 
 namespace {
+
+/// New memory for a pending array, on the current device.
+NodeRef allocated(const Node& pending) {
+  const ir::ForkSection section;
+  const Device device = runtime::current_device();
+  const runtime::ContextScope scope(device);
+  const Stream stream = Stream::current(device);
+  const runtime::CaptureScope capture(stream);
+  const ir::Type type{pending.dtype, pending.shape};
+  return array_node({type,
+                     runtime::allocate(static_cast<std::size_t>(bytes_of(pending)), stream,
+                                       runtime::label_of(type, "memory for a kernel")),
+                     0});
+}
 
 /// A copy of an evaluated array, in the order of the thread's stream.
 NodeRef copied(const NodeRef& node) {
@@ -56,16 +69,10 @@ bool is_own(const NodeRef& node) {
   return node->references() <= 2 && node->value.buffer.unique() && node->value.buffer->pooled();
 }
 
-std::string bytes_of_pointer(const std::byte* pointer) {
-  std::string bytes(sizeof pointer, '\0');
-  std::memcpy(bytes.data(), &pointer, sizeof pointer);
-  return bytes;
-}
-
 }  // namespace
 
-void LaunchParameters::add_value(std::string bytes, bool integer) {
-  values_.push_back({std::move(bytes), integer});
+void LaunchParameters::add_value(const void* value, std::size_t bytes, bool integer) {
+  values_.add(value, bytes, integer);
   arrays_.emplace_back();
 }
 
@@ -73,7 +80,7 @@ void LaunchParameters::add_memory(NodeRef array, std::int64_t offset) {
   const runtime::DeviceArray& value = array->value;
   auto* pointer = static_cast<std::byte*>(value.buffer->pointer());
   if (pointer != nullptr) pointer += value.offset + offset;
-  values_.push_back({bytes_of_pointer(pointer)});
+  values_.add(&pointer, sizeof pointer);
   arrays_.push_back({std::move(array), true});
 }
 
@@ -83,7 +90,7 @@ void LaunchParameters::add_read_memory(NodeRef array) {
 }
 
 void LaunchParameters::add_pointer(void* pointer, Device device) {
-  add_value(bytes_of_pointer(static_cast<std::byte*>(pointer)));
+  add_value(&pointer, sizeof pointer);
   foreign_.push_back(device);
 }
 
@@ -93,16 +100,16 @@ NodeRef LaunchParameters::written(Array& variable, const Waiting& waiting) {
   if (known != variables_.end()) return known->second;
   // Another thread may write the variable while this one waits.
   while (true) {
-    if (!Access::raw(variable)->evaluated()) {
+    NodeRef node = Access::raw(variable);
+    if (!node->evaluated() && !node->unset) {
       const Array value = variable;  // NOLINT(performance-unnecessary-copy-initialization)
       waiting([&] { value.eval(); });
       continue;
     }
-    NodeRef node = Access::raw(variable);
     // Other holders keep the current elements.
-    if (!is_own(node)) {
+    if (!node->evaluated() || !is_own(node)) {
       NodeRef copy;
-      waiting([&] { copy = copied(node); });
+      waiting([&] { copy = node->evaluated() ? copied(node) : allocated(*node); });
       if (Access::raw(variable).get() != node.get()) continue;
       Access::assign(variable, copy);
       node = std::move(copy);
@@ -165,9 +172,9 @@ bool LaunchParameters::enqueue(const std::shared_ptr<runtime::RawModule>& module
                                const std::string& kernel, const runtime::LaunchShape& shape,
                                void* stream) const {
   const Device on = device();
-  const runtime::RawFunction& function = module->function(kernel);
   const ir::ForkSection section;
   const runtime::ContextScope scope(on);
+  const runtime::RawFunction& function = module->function(kernel);
   const Stream own = Stream::current(on);
   const Stream launched =
       stream == nullptr ? own : Stream::borrow(on, static_cast<runtime::StreamHandle>(stream));

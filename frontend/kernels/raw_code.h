@@ -45,7 +45,7 @@ using Waiting = std::function<void(const std::function<void()>&)>;
 class LaunchParameters {
  public:
   /// A parameter of this value. See LaunchValue for integers.
-  void add_value(std::string bytes, bool integer = false);
+  void add_value(const void* value, std::size_t bytes, bool integer = false);
   /// A pointer into the memory of an evaluated array, `offset` bytes behind its first element.
   void add_memory(NodeRef array, std::int64_t offset = 0);
   /// The same for an array that the kernel only reads.
@@ -53,8 +53,9 @@ class LaunchParameters {
   /// A pointer into memory of another library, on a device.
   void add_pointer(void* pointer, runtime::Device device);
   /// The value of a variable in memory that a kernel may write: nothing else refers to it. It is
-  /// evaluated, and copied if that is not so. The same variable gives the same memory again.
-  /// Whatever waits is called by `waiting`, and the variable is not used meanwhile.
+  /// evaluated, and copied if that is not so; of empty(), the memory is left as it is. The same
+  /// variable gives the same memory again. Whatever waits is called by `waiting`, and the variable
+  /// is not used meanwhile.
   NodeRef written(Array& variable, const Waiting& waiting = [](const auto& call) { call(); });
 
   /// Launches the kernel. Its stream waits for the thread's, for those of the arrays' memory, and
@@ -77,7 +78,7 @@ class LaunchParameters {
   bool enqueue(const std::shared_ptr<runtime::RawModule>& module, const std::string& kernel,
                const runtime::LaunchShape& shape, void* stream) const;
 
-  std::vector<runtime::LaunchValue> values_;
+  runtime::LaunchValues values_;
   std::vector<Memory> arrays_;
   std::vector<runtime::Device> foreign_;  ///< of other libraries' memory
   std::vector<std::pair<const Cell*, NodeRef>> variables_;

@@ -54,9 +54,8 @@ template <class Use>
 auto on_current_device(RawCode& code, const std::string& kernel, const Use& use) {
   const runtime::Device device = runtime::current_device();
   const auto module = code.module_on(device);
-  const runtime::RawFunction& function = module->function(kernel);
   const runtime::ContextScope scope(device);
-  return use(function);
+  return use(module->function(kernel));
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ void RawKernel::operator()(LaunchExtents grid, LaunchExtents block,
       argument.read_->eval();
       parameters.add_read_memory(Access::raw(*argument.read_));
     } else {
-      parameters.add_value(argument.bytes_, argument.integer_);
+      parameters.add_value(argument.bytes_.data(), argument.bytes_.size(), argument.integer_);
     }
   }
   launch(grid, block, parameters, options);

@@ -85,11 +85,14 @@ Array zeros(const Shape& shape, DType dtype, SourceLocation where) {
 Array ones(const Shape& shape, DType dtype, SourceLocation where) {
   return filled_with("ones", shape, 1, dtype, where);
 }
-Array empty(const Shape& shape, DType dtype, SourceLocation where) {
-  return filled_with("empty", shape, 0, dtype, where);
-}
 
 namespace {
+
+/// Zeros of an array that nothing else refers to, whose memory a user's kernel may get as it is.
+Array unset(Array zeros) {
+  Access::raw(zeros)->unset = true;
+  return zeros;
+}
 
 Array filled_like(const char* op, const Operand& x, const Operand& value,
                   std::optional<DType> dtype, const std::optional<Shape>& shape) {
@@ -101,6 +104,9 @@ Array filled_like(const char* op, const Operand& x, const Operand& value,
 
 }  // namespace
 
+Array empty(const Shape& shape, DType dtype, SourceLocation where) {
+  return unset(filled_with("empty", shape, 0, dtype, where));
+}
 Array zeros_like(const Operand& x, std::optional<DType> dtype, const std::optional<Shape>& shape) {
   return filled_like("zeros_like", x, {0, x.where()}, dtype, shape);
 }
@@ -108,7 +114,7 @@ Array ones_like(const Operand& x, std::optional<DType> dtype, const std::optiona
   return filled_like("ones_like", x, {1, x.where()}, dtype, shape);
 }
 Array empty_like(const Operand& x, std::optional<DType> dtype, const std::optional<Shape>& shape) {
-  return filled_like("empty_like", x, {0, x.where()}, dtype, shape);
+  return unset(filled_like("empty_like", x, {0, x.where()}, dtype, shape));
 }
 Array full_like(const Operand& x, const Operand& value, std::optional<DType> dtype,
                 const std::optional<Shape>& shape) {

@@ -68,13 +68,16 @@ void bind_fills(Functions& functions) {
                 [](const Arguments& a) { return filled<zeros>(a); });
   functions.def("ones" + parameters, text("ones", "ones"),
                 [](const Arguments& a) { return filled<ones>(a); });
-  functions.def("empty" + parameters, text("zeros", "empty"),
+  const std::string unset =
+      "\n\nThe elements are 0, unless a RawKernel is the first to be given the array: that finds "
+      "what the memory held.";
+  functions.def("empty" + parameters, text("zeros", "empty") + unset,
                 [](const Arguments& a) { return filled<empty>(a); });
   functions.def("zeros_like(a: Array, " + like, like_text("zeros"),
                 [](const Arguments& a) { return filled_like<zeros_like>(a); });
   functions.def("ones_like(a: Array, " + like, like_text("ones"),
                 [](const Arguments& a) { return filled_like<ones_like>(a); });
-  functions.def("empty_like(prototype: Array, /, " + like, like_text("zeros"),
+  functions.def("empty_like(prototype: Array, /, " + like, like_text("zeros") + unset,
                 [](const Arguments& a) { return filled_like<empty_like>(a); });
   functions.def(
       "full(shape: int | tuple[int, ...], fill_value: Operand, dtype: DTypeLike | None = None, "

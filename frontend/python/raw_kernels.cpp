@@ -29,17 +29,6 @@ namespace {
 using frontend::Access;
 using frontend::LaunchParameters;
 using frontend::NodeRef;
-using runtime::LaunchValue;
-
-template <class T>
-std::string bytes_of(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-std::string bytes_of_numpy(nb::handle value) {
-  const nb::bytes bytes = nb::borrow<nb::bytes>(nb::object(value.attr("tobytes")()));
-  return {bytes.c_str(), bytes.size()};
-}
 
 /// Destroys a value without the GIL. Unloading a module waits for the device, and perhaps for a
 /// Python function that a stream calls. The thread need not hold the GIL.
@@ -64,28 +53,46 @@ using BoundKernel = Bound<RawKernel>;
 using BoundModule = Bound<RawModule>;
 using BoundGlobal = Bound<RawGlobal>;
 
-/// A long long; a number that needs it, such as a pointer, an unsigned long long.
-std::string bytes_of_integer(nb::handle value) {
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow == 0) return bytes_of(number);
-  const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
-  if (PyErr_Occurred() != nullptr) throw nb::python_error();
-  return bytes_of(large);
-}
-
-/// The value of a 0-d array that was made by calling a dtype, heddle.float32(2): a NumPy scalar in
-/// programs for CuPy. nullopt for other arrays, whose elements are in a device's memory.
-std::optional<LaunchValue> host_value(const ArrayObject& array) {
+/// Whether a 0-d array was made by calling a dtype, heddle.float32(2): a NumPy scalar in programs
+/// for CuPy. The elements of other arrays are in a device's memory.
+bool is_host_value(const ArrayObject& array) {
   const Base& base = array.base();
-  if (!array.is_scalar() || base.pinned) return std::nullopt;
+  if (!array.is_scalar() || base.pinned) return false;
   const frontend::Node& node = *Access::raw(base.value);
   using Kind = frontend::Node::Kind;
-  if (!node.shape.empty() || (node.kind != Kind::scalar && node.kind != Kind::constant))
-    return std::nullopt;
-  return LaunchValue{{reinterpret_cast<const char*>(node.bits.bytes()), size_of(node.dtype)},
-                     is_integer(node.dtype)};
+  return node.shape.empty() && (node.kind == Kind::scalar || node.kind == Kind::constant);
 }
+
+/// The bytes of a NumPy scalar that is a number, in a buffer. Does not hold those of structures,
+/// of dates, and of other libraries' dtypes, and not those of arrays.
+class NumberBuffer {
+ public:
+  explicit NumberBuffer(nb::handle value) {
+    if (PyObject_GetBuffer(value.ptr(), &buffer_, PyBUF_FORMAT) != 0) PyErr_Clear();
+  }
+  ~NumberBuffer() {
+    if (buffer_.obj != nullptr) PyBuffer_Release(&buffer_);
+  }
+  NumberBuffer(const NumberBuffer&) = delete;
+  NumberBuffer& operator=(const NumberBuffer&) = delete;
+
+  const Py_buffer& operator*() const { return buffer_; }
+  bool is_integer() const { return has("bBhHiIlLqQ"); }
+  bool is_number() const {
+    return is_integer() || has("?efd") || format() == "Zf" || format() == "Zd";
+  }
+
+ private:
+  std::string_view format() const {
+    const bool scalar = buffer_.obj != nullptr && buffer_.ndim == 0;  // bytes have an axis
+    return scalar && buffer_.format != nullptr ? buffer_.format : "";
+  }
+  bool has(std::string_view letters) const {
+    return format().size() == 1 && letters.find(format()[0]) != std::string_view::npos;
+  }
+
+  Py_buffer buffer_{};
+};
 
 /// Fills in the parameters of one launch from Python's arguments.
 class Binder {
@@ -95,14 +102,12 @@ class Binder {
   void add(nb::handle value) {
     ++position_;
     if (ArrayObject* const array = as_array(value)) return add_array(*array);
-    if (value.is_none()) return parameters_.add_value(std::string(sizeof(void*), '\0'));
-    if (is_numpy_scalar(value)) return add_numpy(value);
-    if (PyBool_Check(value.ptr())) return parameters_.add_value(bytes_of(value.ptr() == Py_True));
-    if (PyLong_Check(value.ptr())) return parameters_.add_value(bytes_of_integer(value), true);
-    if (PyFloat_Check(value.ptr()))
-      return parameters_.add_value(bytes_of(PyFloat_AS_DOUBLE(value.ptr())));
-    if (PyComplex_Check(value.ptr()))
-      return parameters_.add_value(bytes_of(PyComplex_AsCComplex(value.ptr())));
+    if (value.is_none()) return add_value<void*>(nullptr);
+    if (is_numpy_scalar(value)) return add_numpy_scalar(value);
+    if (PyBool_Check(value.ptr())) return add_value(value.ptr() == Py_True);
+    if (PyLong_Check(value.ptr())) return add_integer(value);
+    if (PyFloat_Check(value.ptr())) return add_value(PyFloat_AS_DOUBLE(value.ptr()));
+    if (PyComplex_Check(value.ptr())) return add_value(PyComplex_AsCComplex(value.ptr()));
     if (is_numpy_array(value)) return add_numpy(value);
     add_pointer(value);
   }
@@ -116,15 +121,34 @@ class Binder {
     raise(PyExc_TypeError, fmt::format("{}: argument {} {}", kernel_, position_, what));
   }
 
+  template <class T>
+  void add_value(const T& value, bool integer = false) {
+    parameters_.add_value(&value, sizeof value, integer);
+  }
+
+  /// A long long; a number that needs it, such as a pointer, an unsigned long long.
+  void add_integer(nb::handle value, bool integer = true) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow == 0) return add_value(number, integer);
+    const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+    if (PyErr_Occurred() != nullptr) throw nb::python_error();
+    add_value(large, integer);
+  }
+
   void add_array(ArrayObject& array) {
-    if (auto value = host_value(array))
-      return parameters_.add_value(std::move(value->bytes), value->integer);
     Base& base = array.base();
+    if (is_host_value(array)) {
+      const frontend::Node& node = *Access::raw(base.value);
+      return parameters_.add_value(node.bits.bytes(), size_of(node.dtype),
+                                   heddle::is_integer(node.dtype));
+    }
     NodeRef node = base.pinned;
     if (node) {
       shared_ = node->value.buffer->device();
     } else {
-      if (!Access::raw(base.value)->evaluated()) compute(base.value);
+      if (const NodeRef& raw = Access::raw(base.value); !raw->evaluated() && !raw->unset)
+        compute(base.value);
       for (View* view : base.views) view->forget();
       node = parameters_.written(base.value, [](const auto& call) {
         const ReleaseGil release;
@@ -136,6 +160,13 @@ class Binder {
     take_pinned_read();
     for (View* view : base.views) view->forget();
     parameters_.add_memory(std::move(node), offset);
+  }
+
+  void add_numpy_scalar(nb::handle value) {
+    const NumberBuffer buffer(value);
+    if (!buffer.is_number()) return add_numpy(value);
+    parameters_.add_value((*buffer).buf, static_cast<std::size_t>((*buffer).len),
+                          buffer.is_integer());
   }
 
   /// A number or a structure, by value.
@@ -151,7 +182,8 @@ class Binder {
         nb::cast<bool>(dtype.attr("hasobject"))) {
       fail(fmt::format("has NumPy's dtype {}, which kernels do not have", utf8_of(nb::str(dtype))));
     }
-    parameters_.add_value(bytes_of_numpy(value), kind == "i" || kind == "u");
+    const nb::bytes bytes = nb::borrow<nb::bytes>(nb::object(value.attr("tobytes")()));
+    parameters_.add_value(bytes.c_str(), bytes.size(), kind == "i" || kind == "u");
   }
 
   /// Memory of another library.
@@ -170,7 +202,7 @@ class Binder {
       fail(fmt::format("must be an Array, a number, a NumPy scalar or structure, or None, not {}",
                        describe_type(value)));
     }
-    parameters_.add_value(bytes_of_integer(pointer));
+    add_integer(pointer, false);
   }
 
   std::string kernel_;

@@ -38,14 +38,14 @@ bool fits(std::string_view integer, std::size_t bytes) {
 }  // namespace
 
 void check_values(const std::string& kernel, std::span<const std::size_t> sizes,
-                  std::span<const LaunchValue> values) {
+                  const LaunchValues& values) {
   if (sizes.size() != values.size()) {
     throw ValueError(fmt::format("{}: the kernel has {} parameter{}, but {} argument{} given",
                                  kernel, sizes.size(), sizes.size() == 1 ? "" : "s", values.size(),
                                  values.size() == 1 ? " is" : "s are"));
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto& [bytes, integer] = values[i];
+    const auto [bytes, integer] = values[i];
     if (bytes.size() == sizes[i]) continue;
     if (!integer || sizes[i] == 0 || bytes.size() < sizes[i]) {
       throw ValueError(

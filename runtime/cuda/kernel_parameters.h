@@ -17,6 +17,6 @@ std::optional<std::vector<std::size_t>> parameter_sizes(FunctionHandle function)
 
 /// Throws ValueError, with the counts or the sizes, for values that do not fit the parameters.
 void check_values(const std::string& kernel, std::span<const std::size_t> sizes,
-                  std::span<const LaunchValue> values);
+                  const LaunchValues& values);
 
 }  // namespace heddle::runtime::cuda

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,9 +29,10 @@ class CudaFunction final : public RawFunction {
       : name_(std::move(name)),
         handle_(handle),
         cooperative_(cooperative),
+        most_threads_(attribute(KernelAttribute::max_threads_per_block)),
         sizes_(parameter_sizes(handle)) {}
 
-  void launch(const LaunchShape& shape, std::span<const LaunchValue> values,
+  void launch(const LaunchShape& shape, const LaunchValues& values,
               const Stream& stream) const override;
   int attribute(KernelAttribute attribute) const override {
     int value = 0;
@@ -53,6 +53,7 @@ class CudaFunction final : public RawFunction {
   std::string name_;
   FunctionHandle handle_;
   bool cooperative_;
+  int most_threads_;                               ///< that a block may have
   std::optional<std::vector<std::size_t>> sizes_;  ///< of the parameters; nullopt: unknown
 };
 
@@ -70,9 +71,9 @@ void CudaFunction::check(const LaunchShape& shape) const {
     require("block", shape.block[axis], most_threads[axis]);
   }
   const std::uint32_t threads = shape.block[0] * shape.block[1] * shape.block[2];
-  if (const int most = attribute(KernelAttribute::max_threads_per_block);
-      std::cmp_greater(threads, most)) {
-    fail(fmt::format("a block of {} threads, but the kernel allows at most {}", threads, most));
+  if (std::cmp_greater(threads, most_threads_)) {
+    fail(fmt::format("a block of {} threads, but the kernel allows at most {}", threads,
+                     most_threads_));
   }
   if (shape.shared_bytes == 0) return;
   if (const int most = attribute(KernelAttribute::max_dynamic_shared_size_bytes);
@@ -82,21 +83,12 @@ void CudaFunction::check(const LaunchShape& shape) const {
   }
 }
 
-void CudaFunction::launch(const LaunchShape& shape, std::span<const LaunchValue> values,
+void CudaFunction::launch(const LaunchShape& shape, const LaunchValues& values,
                           const Stream& stream) const {
   check(shape);
   if (sizes_) check_values(name_, *sizes_, values);
-  std::vector<std::string> bytes;
-  for (const LaunchValue& value : values) {
-    // The driver reads as many bytes as the parameter has, perhaps more than there are.
-    constexpr std::size_t largest_scalar = 16;
-    bytes.push_back(value.bytes);
-    bytes.back().resize(std::max(largest_scalar, value.bytes.size()));
-  }
-  std::vector<void*> parameters;
-  for (std::string& each : bytes) parameters.push_back(each.data());
   count_launch(name_);
-  enqueue(shape, parameters.data(), stream);
+  enqueue(shape, values.pointers().data(), stream);
 }
 
 void CudaFunction::enqueue(const LaunchShape& shape, void** parameters,
@@ -135,21 +127,23 @@ const std::string& CudaRawModule::symbol_of(const std::string& name) const {
   return found == code_->symbols.end() ? name : found->second;
 }
 
-const RawFunction& CudaRawModule::function(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  std::unique_ptr<RawFunction>& function = functions_[name];
-  if (function) return *function;
+FunctionHandle CudaRawModule::handle_of(const std::string& name) const {
   try {
-    function = std::make_unique<CudaFunction>(name, code_->module->function(symbol_of(name)),
-                                              cooperative_);
+    return code_->module->function(symbol_of(name));
   } catch (const DeviceError& failure) {
-    functions_.erase(name);
     throw DeviceError(fmt::format(
         "{}: {}. A kernel is found by its name if it is extern \"C\", and a C++ kernel by a name "
         "expression, which is given to RawModule.",
         name_, failure.what()));
   }
-  return *function;
+}
+
+const RawFunction& CudaRawModule::function(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = functions_.find(name);
+  if (found != functions_.end()) return *found->second;
+  auto made = std::make_unique<CudaFunction>(name, handle_of(name), cooperative_);
+  return *functions_.emplace(name, std::move(made)).first->second;
 }
 
 DeviceVariable CudaRawModule::variable(const std::string& name) const {

@@ -6,6 +6,7 @@
 
 #include "ir/base/fork_gate.h"
 #include "runtime/compile/raw_source.h"
+#include "runtime/cuda/driver.h"
 #include "runtime/launch/raw_module.h"
 
 namespace heddle::runtime::cuda {
@@ -24,6 +25,7 @@ class CudaRawModule final : public RawModule {
 
  private:
   const std::string& symbol_of(const std::string& name) const;
+  FunctionHandle handle_of(const std::string& name) const;
 
   std::string name_;
   bool cooperative_;

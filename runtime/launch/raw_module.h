@@ -3,9 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
+#include <string_view>
 
+#include "ir/base/inline_vector.h"
 #include "runtime/device/stream.h"
 
 /// Kernels of a user's own code, which are launched as they are: RawKernel and RawModule.
@@ -20,8 +21,29 @@ struct LaunchShape {
 
 /// The value of a kernel's parameter.
 struct LaunchValue {
-  std::string bytes;
+  std::string_view bytes;
   bool integer = false;  ///< a parameter of fewer bytes takes it if the number fits
+};
+
+/// The values of a kernel's parameters, in order. Few small ones need no memory of their own.
+class LaunchValues {
+ public:
+  void add(const void* value, std::size_t bytes, bool integer = false);
+  std::size_t size() const { return slots_.size(); }
+  /// Valid until another one is added.
+  LaunchValue operator[](std::size_t i) const;
+  /// Where each value is, as the driver takes them. A driver that does not tell how large the
+  /// parameters are may read 16 bytes of each: zeros follow shorter values. Valid until another
+  /// value is added.
+  ir::InlineVector<void*, 16> pointers() const;
+
+ private:
+  struct Slot {
+    std::uint32_t offset = 0, bytes = 0;
+    bool integer = false;
+  };
+  ir::InlineVector<Slot, 16> slots_;
+  ir::InlineVector<char, 256> bytes_;
 };
 
 /// A number that the driver knows of a kernel. The values are CUfunction_attribute's.
@@ -44,7 +66,7 @@ class RawFunction {
   virtual ~RawFunction() = default;
   /// ValueError for extents that the device does not allow and, where the driver knows the
   /// parameters, for values that do not fit them; DeviceError.
-  virtual void launch(const LaunchShape& shape, std::span<const LaunchValue> values,
+  virtual void launch(const LaunchShape& shape, const LaunchValues& values,
                       const Stream& stream) const = 0;
   /// Throws DeviceError.
   virtual int attribute(KernelAttribute attribute) const = 0;

@@ -11,6 +11,7 @@
 
 #include "frontend/array/access.h"
 #include "runtime/base/fault.h"
+#include "runtime/base/statistics.h"
 #include "runtime/base/temporary_folder.h"
 #include "runtime/device/memory.h"
 #include "runtime/device/stream.h"
@@ -48,6 +49,13 @@ void check_writes(const RawModule& module) {
   scale({1}, {4}, {out, out, 2.0f, count});
   CHECK(memory_statistics().blocks == used);
   CHECK(out.to_vector<float>() == Floats{12, 24, 36, 48});
+
+  // Memory of empty() is not filled first.
+  Array made = empty<float>({count});
+  const std::uint64_t programs = runtime::statistics().program_launches;
+  scale({1}, {4}, {x, made, 2.0f, count});
+  CHECK(runtime::statistics().program_launches == programs);
+  CHECK(made.to_vector<float>() == Floats{6, 12, 18, 24});
 }
 
 void check_values(const RawModule& module) {
@@ -250,11 +258,13 @@ void check_refusals(const RawModule& module) {
 void check_failures(const RawModule& module) {
   const RawKernel scale = module.get_function("fake_scale");
   Array x = ramp();
-  for (const char* call : {"cuLaunchKernel", "cuFuncGetAttribute"}) {
+  const auto check_fails = [&](const char* call) {
     control().fail(call, 1, 0);
     check_parts(refusal<DeviceError>([&] { scale({1}, {4}, {x, x, 3.0f, count}); }), {call});
     CHECK(x.to_vector<float>() == Floats{1, 2, 3, 4});
-  }
+  };
+  check_fails("cuFuncGetAttribute");  // which only the first launch asks
+  check_fails("cuLaunchKernel");
   scale({1}, {4}, {x, x, 3.0f, count});
   CHECK(x.to_vector<float>() == Floats{3, 6, 9, 12});
   const RawKernel text("extern \"C\" __global__ void f() {}", "f");
@@ -320,7 +330,7 @@ TEST_CASE("child: raw kernels" * doctest::skip()) {
   check_parameters(module);
   check_repetition();
   check_refusals(module);
-  check_failures(module);
+  check_failures(fake_kernels(folder));
   check_faults(folder);
 }
 

@@ -135,6 +135,56 @@ def test_writes_are_seen_by_everyone_who_shares_the_array():
 
 
 @needs_fake
+def test_memory_of_empty_is_what_it_was():
+    run("""
+        from fake_gpus import control
+        x = ramp()
+        used = 2**32 - 1  # the bits of memory with HEDDLE_POISON
+        calls = control().calls
+
+        def enqueued():
+            return sum(calls(b"cu" + name) for name in (b"LaunchKernel", b"GraphLaunch"))
+
+        for make in (lambda: hd.empty(4, dtype="float32"), lambda: hd.empty_like(x)):
+            z = make()
+            same, before = z[:], enqueued()
+            scale(1, 2, (x, z, np.float32(3), 2))
+            assert enqueued() == before + 1
+            bits = hd.asnumpy(z).view("uint32")
+            assert bits[2:].tolist() == [used] * 2 and hd.asnumpy(z)[:2].tolist() == [3, 6]
+            scale(1, 1, (x, same, np.float32(5), 1))  # what was written stays
+            assert enqueued() == before + 2 and hd.asnumpy(z)[:2].tolist() == [5, 6]
+        z = hd.empty((2, 2), dtype="float32")
+        scale(1, 2, (x, z.reshape(4), np.float32(3), 4))
+        assert z.tolist() == [[3, 6], [9, 12]]
+        # What is written down before does not see the writes, and a value that is there is kept.
+        z, before = hd.empty(4, dtype="float32"), enqueued()
+        copy = z.copy()
+        scale(1, 4, (x, z, np.float32(3), 4))
+        assert z.tolist() == [3, 6, 9, 12]
+        scale(1, 4, (z, copy, np.float32(2), 4))
+        assert copy.tolist() == [6, 12, 18, 24] and z.tolist() == [3, 6, 9, 12]
+        assert enqueued() == before + 2
+        for make in (lambda: hd.empty(4, dtype="float32").eval(), lambda: hd.zeros(4, dtype="float32"),
+                     lambda: hd.zeros_like(x)):
+            before = enqueued()
+            z = make()
+            scale(1, 4, (z, z, np.float32(3), 4))
+            assert enqueued() == before + 2, "zeros are written"
+        # On the device that the thread uses.
+        with hd.cuda.Device(1):
+            z, y = hd.empty(4, dtype="float32"), ramp()
+            scale(1, 4, (y, z, np.float32(2), 4))
+            assert str(z.device) == "cuda:1" and z.tolist() == [2, 4, 6, 8]
+        nothing = hd.empty((0, 3), dtype="float32")
+        scale(1, 1, (nothing, nothing, np.float32(2), 0))
+        assert nothing.shape == (0, 3)
+        print("done")
+    """, HEDDLE_POISON="1", PYTHONPATH=os.pathsep.join([os.path.dirname(os.path.abspath(__file__)),
+                                                        os.environ.get("PYTHONPATH", "")]))
+
+
+@needs_fake
 def test_arguments_are_values_of_their_types():
     run("""
         values = module.get_function("fake_bytes")

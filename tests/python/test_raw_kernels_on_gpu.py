@@ -36,6 +36,20 @@ def test_adds():
     assert add.binary_version >= 50 and add.local_size_bytes == 0
 
 
+def test_memory_of_empty():
+    add = hd.RawKernel(ADD, "add")
+    x, y = hd.asarray(array(1000)), hd.asarray(array(1000, seed=1))
+    for z in (hd.empty(1000, dtype=hd.float32), hd.empty_like(x)):
+        copy, doubled = z.copy(), z * 2
+        add((4,), (256,), (x, y, z, 1000))
+        np.testing.assert_array_equal(hd.asnumpy(z), hd.asnumpy(x + y))
+        assert not hd.any(copy) and not hd.any(doubled)  # zeros for everyone else
+    z = hd.empty(1000, dtype=hd.float32)
+    assert not hd.any(z)
+    add((4,), (256,), (x, y, z, 10))
+    assert hd.all(z[:10] == (x + y)[:10]) and not hd.any(z[10:])
+
+
 def test_values_by_type():
     kernel = hd.RawKernel(r"""
 struct Pair { int a; double b; };
