@@ -111,11 +111,16 @@ ArrayObject* Arguments::converted(std::size_t i, bool numbers) const {
   for (auto& [parameter, array] : converted_) {
     if (parameter == i) return &array;
   }
-  std::optional<Array> made = foreign_operand(values_[i], where_);
-  if (!made && numbers && as_scalar(values_[i]))
-    made = from_python(values_[i], std::nullopt, where_);
-  if (!made) return nullptr;
-  return &converted_.emplace_back(i, ArrayObject(*std::move(made))).second;
+  const nb::handle value = values_[i];
+  std::optional<Array> made = foreign_operand(value, where_);
+  if (!made && as_scalar(value)) {
+    if (!numbers) return nullptr;
+    made = from_python(value, std::nullopt, where_);
+  }
+  if (made) return &converted_.emplace_back(i, ArrayObject(*std::move(made))).second;
+  const std::optional<nb::object> shared = exchanged_operand(value, where_);
+  if (!shared) return nullptr;
+  return &converted_.emplace_back(i, std::move(*as_array(*shared))).second;
 }
 
 Operand Arguments::operand(std::size_t i) const {
@@ -149,6 +154,8 @@ std::vector<Array> Arguments::arrays(std::size_t i) const {
       result.push_back(*foreign);
     } else if (as_scalar(each)) {
       result.push_back(from_python(each, std::nullopt, where_));
+    } else if (const auto shared = exchanged_operand(each, where_)) {
+      result.push_back(as_array(*shared)->read(where_));
     } else {
       raise(PyExc_TypeError, fmt::format("{}: {} must be Arrays, not {}", signature_.name,
                                          signature_.parameters[i].name, describe_foreign(each)));

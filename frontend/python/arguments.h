@@ -31,7 +31,8 @@ class Arguments {
   /// The function's name.
   const std::string& name() const { return signature_.name; }
 
-  /// An Array, a Python number (which is weak), or anything that foreign_operand() accepts.
+  /// An Array, a Python number (which is weak), an array of another library that shares its memory,
+  /// or anything that foreign_operand() accepts.
   Operand operand(std::size_t i) const;
   /// The argument as an Array. A number, or anything that foreign_operand() accepts, is converted
   /// to an Array that this call owns.
@@ -84,7 +85,8 @@ class Arguments {
   const Signature& signature_;
   PyObject* const* values_;
   SourceLocation where_;
-  /// Converts a value that is not an Array, at most once per call.
+  /// Converts a value that is not an Array, at most once per call. Shares the memory of arrays of
+  /// other libraries than NumPy.
   ArrayObject* converted(std::size_t i, bool numbers) const;
   mutable std::list<std::pair<std::size_t, ArrayObject>> converted_;  ///< by parameter index
 };

@@ -83,8 +83,10 @@ void bind_export(Functions& functions);
 void bind_import(Functions& functions);
 nb::object from_dlpack(nb::handle producer, nb::handle device, nb::handle copy,
                        const SourceLocation& where);
-/// A copy of an object with __cuda_array_interface__ or __dlpack__; nullopt for anything else.
-std::optional<nb::object> from_exchange(nb::handle value, const SourceLocation& where);
+/// The elements of an object with __cuda_array_interface__ or __dlpack__; nullopt for anything
+/// else. `copy`: see from_dlpack.
+std::optional<nb::object> from_exchange(nb::handle value, nb::handle copy,
+                                        const SourceLocation& where);
 
 // x[key] and x[key] = value.
 nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& where);

@@ -124,6 +124,11 @@ std::optional<Array> numpy_operand(nb::handle value, const SourceLocation& where
   return from_python(value, std::nullopt, where);
 }
 
+std::optional<nb::object> exchanged_operand(nb::handle value, const SourceLocation& where) {
+  if (is_numpy_array(value) || is_numpy_scalar(value)) return std::nullopt;
+  return from_exchange(value, nb::none(), where);
+}
+
 bool is_numpy_argument(nb::handle value) {
   if (is_numpy_array(value)) return true;
   if (!is_numpy_scalar(value)) return false;

@@ -29,6 +29,9 @@ bool defines_operators(nb::handle value);
 std::optional<Array> foreign_operand(nb::handle value, const SourceLocation& where);
 /// The same without lists and tuples.
 std::optional<Array> numpy_operand(nb::handle value, const SourceLocation& where);
+/// An Array that shares the memory of an array with __cuda_array_interface__ or __dlpack__, of
+/// another library than NumPy. nullopt for anything else.
+std::optional<nb::object> exchanged_operand(nb::handle value, const SourceLocation& where);
 /// True if a jitted function takes the value as a program argument, through numpy_operand(): an
 /// array, or a float or complex scalar. Integers and bools stay static, like Python's, since they
 /// may be an axis or a size.

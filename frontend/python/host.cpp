@@ -253,7 +253,7 @@ Array from_python(nb::handle value, std::optional<DType> dtype, const SourceLoca
   // NumPy itself converts its arrays, since it knows more dtypes and byte orders.
   const std::string library = nb::str(nb::handle(value.type()).attr("__module__")).c_str();
   if (!library.starts_with("numpy")) {
-    if (const auto shared = from_exchange(value, where)) {
+    if (const auto shared = from_exchange(value, nb::bool_(true), where)) {
       return cast(as_array(*shared)->read(where));
     }
   }

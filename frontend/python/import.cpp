@@ -156,6 +156,11 @@ bool is_immutable(nb::handle producer) {
 
 ForeignMemory from_cuda_interface(nb::handle value) {
   const nb::object facts = value.attr("__cuda_array_interface__");
+  if (!nb::object(facts.attr("get")("mask")).is_none()) {
+    raise(PyExc_ValueError,
+          "asarray: the CUDA array has a mask, which Arrays do not have; fill what it masks, or "
+          "pass the elements and the mask as two arrays");
+  }
   ForeignMemory memory;
   const nb::object numpy = nb::module_::import_("numpy");
   const auto dtype = as_dtype(numpy.attr("dtype")(facts["typestr"]));
@@ -202,13 +207,11 @@ nb::object from_dlpack(nb::handle producer, nb::handle device, nb::handle copy,
   return moved;
 }
 
-std::optional<nb::object> from_exchange(nb::handle value, const SourceLocation& where) {
-  if (nb::hasattr(value, "__cuda_array_interface__")) {
-    return imported(from_cuda_interface(value), nb::bool_(true), where);
-  }
-  if (nb::hasattr(value, "__dlpack_device__")) {
-    return from_dlpack(value, nb::none(), nb::bool_(true), where);
-  }
+std::optional<nb::object> from_exchange(nb::handle value, nb::handle copy,
+                                        const SourceLocation& where) {
+  if (nb::hasattr(value, "__cuda_array_interface__"))
+    return imported(from_cuda_interface(value), copy, where);
+  if (nb::hasattr(value, "__dlpack_device__")) return from_dlpack(value, nb::none(), copy, where);
   return std::nullopt;
 }
 

@@ -23,8 +23,13 @@ class KernelOperands {
         continue;
       }
       const ArrayObject* const array = as_array(value);
-      arrays_.push_back(array != nullptr ? array->read(where)
-                                         : from_python(value, std::nullopt, where));
+      if (array != nullptr) {
+        arrays_.push_back(array->read(where));
+      } else if (const std::optional<nb::object> shared = exchanged_operand(value, where)) {
+        arrays_.push_back(as_array(*shared)->read(where));
+      } else {
+        arrays_.push_back(from_python(value, std::nullopt, where));
+      }
       operands_.emplace_back(arrays_.back(), where);
     }
   }

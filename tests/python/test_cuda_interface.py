@@ -113,12 +113,13 @@ def test_functions_take_memory_of_other_libraries(dtype, own_stream, version):
         x = hd.asarray(a)
         a, x = (a.T, x.T) if turned else (a, x)
         with stream:
-            foreign = hd.asarray(Foreign(x, version))
-            check(hd.add(foreign, three), a + three)
-            if dtype != "bool":
-                check(add(foreign, three), a + three)
-                check(total(foreign, axis=0), a.sum(0, dtype=dtype))
-            check(hd.sum(foreign), a.sum(dtype=hd.sum(x).dtype))
+            for foreign in (hd.asarray(Foreign(x, version)), Foreign(x, version)):
+                check(hd.add(foreign, three), a + three)
+                if dtype != "bool":
+                    check(add(foreign, three), a + three)
+                    check(total(foreign, axis=0), a.sum(0, dtype=dtype))
+                check(hd.sum(foreign), a.sum(dtype=hd.sum(x).dtype))
+                check(hd.concatenate([foreign, x], axis=1), np.concatenate([a, a], axis=1))
 
 
 @needs_gpu
@@ -144,6 +145,28 @@ def test_gaps_of_gpu_memory_are_views():
             x[...] = hd.asarray(np.arange(a[part].size, dtype=float).reshape(a[part].shape))
             a[part] = np.arange(a[part].size).reshape(a[part].shape)
             check(whole, a)
+
+
+def test_arrays_of_the_interface_with_a_mask_are_refused():
+    run_on_fake_gpus("""
+        import numpy as np, heddle as hd
+
+        class Masked:
+            def __init__(self, array, mask):
+                self.kept = array
+                self.__cuda_array_interface__ = array.__cuda_array_interface__ | {"mask": mask}
+
+        x = hd.asarray(np.ones(3))
+        for call in (hd.asarray, hd.sum, hd.negative):
+            try:
+                call(Masked(x, Masked(x, None)))
+            except ValueError as error:
+                assert "mask" in str(error)
+            else:
+                raise AssertionError(call)
+        assert hd.asarray(Masked(x, None)).tolist() == [1, 1, 1]
+        print("done")
+    """)
 
 
 def test_host_memory_is_written_beside_a_gpu():

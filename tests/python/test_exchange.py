@@ -339,6 +339,54 @@ def test_arrays_of_jax_are_read_only(monkeypatch):
     check(x, values)
 
 
+class Tensor:
+    """An array of another library, which says no more than DLPack does."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.usefixtures("on_host")
+@pytest.mark.parametrize("layout", [np.s_[:], np.s_[:, ::2], np.s_[::-1, 1:]], ids=str)
+def test_functions_take_tensors(layout):
+    a = np.arange(12.0).reshape(3, 4)
+    expected = a[layout].copy()
+    tensor, x = Tensor(a[layout]), on_cpu(expected)
+    scaled = hd.ElementwiseKernel("T x, T y", "T z", "z = x * y", "scaled")
+    total = hd.ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", "total")
+    made = [hd.add(tensor, x), hd.add(x, tensor), hd.subtract(1, tensor), hd.sum(tensor, axis=0),
+            hd.concatenate([tensor, x]), hd.matmul(tensor, x.T), hd.where(x > 3, tensor, 0.0),
+            hd.isfinite(tensor), scaled(tensor, 2.0), scaled(x, tensor), total(tensor, axis=1)]
+    b = expected
+    wanted = [b + b, b + b, 1 - b, b.sum(0), np.concatenate([b, b]), b @ b.T, np.where(b > 3, b, 0.0),
+              np.isfinite(b), b * 2, b * b, b.sum(1)]
+    a[...] = -1  # what was made before does not follow
+    for got, want in zip(made, wanted, strict=True):
+        check(got, want)
+    check(hd.negative(tensor), np.ones_like(b))  # and what is made now sees it
+
+
+def test_operators_and_outputs_refuse_tensors():
+    x, tensor = on_cpu(np.ones(3)), Tensor(np.ones(3))
+    for refused in (lambda: x + tensor, lambda: tensor * x, lambda: hd.add(x, x, out=tensor)):
+        with pytest.raises(TypeError, match="Tensor"):
+            refused()
+
+
+@pytest.mark.usefixtures("on_host")
+def test_functions_read_tensors_in_programs():
+    a = np.arange(3.0)
+    tensor = Tensor(a)
+    function = hd.jit(lambda x: hd.add(x, tensor))
+    check(function(on_cpu(np.ones(3))), np.ones(3) + np.arange(3.0))
+
+
 def test_jitted_functions_refuse_tensors_that_hash_by_identity():
     tensor = OfJax(np.ones(3))
     assert isinstance(hash(tensor), int)

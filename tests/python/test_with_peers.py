@@ -78,12 +78,24 @@ def test_torch_layers_and_gradients(torch):
 
 
 def test_torch_tensors_are_converted_by_name(torch):
-    for mixed in (lambda t: hd.ones(3) + t, lambda t: t + hd.ones(3), lambda t: hd.sin(t)):
+    for mixed in (lambda t: hd.ones(3) + t, lambda t: t + hd.ones(3)):
         with pytest.raises(TypeError, match="heddle.asarray"):
             mixed(torch.ones(3))
     with pytest.raises(IndexError, match="heddle.asarray"):
         hd.arange(3)[torch.tensor([0, 2])]
     assert int(hd.arange(3)[torch.tensor(2)]) == 2
+
+
+def test_torch_functions_take_tensors(torch):
+    tensor = torch.arange(6.0).reshape(2, 3)
+    x = hd.ones(3, dtype=hd.float32)
+    made = [hd.sin(tensor), hd.add(tensor, x), hd.matmul(tensor.t(), tensor), hd.sum(tensor[:, ::2], axis=1)]
+    wanted = [torch.sin(tensor), tensor + 1, tensor.t() @ tensor, tensor[:, ::2].sum(1)]
+    tensor.fill_(-1)  # what was made before does not follow
+    for got, want in zip(made, wanted, strict=True):
+        np.testing.assert_allclose(hd.asnumpy(got), want.numpy(), rtol=1e-6)
+    with pytest.raises((BufferError, RuntimeError), match="grad"):
+        hd.sin(torch.ones(3, requires_grad=True))
 
 
 def test_torch_a_jitted_function_does_not_keep_the_elements_of_a_tensor(torch):
@@ -166,6 +178,13 @@ def test_jax_arrays_of_jax_are_converted_by_name(jax):
                   lambda: hd.jit(hd.sin)(jax.numpy.ones(3))):
         with pytest.raises(TypeError, match="heddle.asarray"):
             mixed()
+
+
+def test_jax_functions_take_arrays_of_jax(jax):
+    a = jax.numpy.arange(6.0).reshape(2, 3)
+    check(hd.add(a, hd.ones(3)), np.asarray(a) + 1)
+    check(hd.sum(a, axis=0), np.asarray(a).sum(0))
+    check(hd.concatenate([a, hd.ones((1, 3))]), np.concatenate([np.asarray(a), np.ones((1, 3))]))
 
 
 def total(values):
