@@ -229,6 +229,13 @@ std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attribut
   return results;
 }
 
+NodeRef record_valid_call(std::span<const NodeRef> operands, ir::Attributes attributes,
+                          ir::Type type, Site site) {
+  if (Trace::current() != nullptr)
+    return record_call(operands, std::move(attributes), site).front();
+  return record_typed(ir::Op::call, operands, std::move(attributes), std::move(type), site);
+}
+
 NodeRef record_scalar(DType dtype, ir::ElementBits bits, bool constant) {
   NodeRef node(new_node());
   const Trace* trace = Trace::current();

@@ -35,6 +35,10 @@ std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> 
 /// The same, with attributes of ir::call_attributes.
 std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attributes attributes,
                                  Site site);
+/// The same for an op with one result, whose type is known. Checked in a trace, where extents may
+/// be symbols.
+NodeRef record_valid_call(std::span<const NodeRef> operands, ir::Attributes attributes,
+                          ir::Type type, Site site);
 
 /// A 0-d node for a number that is known now. As with a host scalar, a bool is a constant of
 /// programs, and other numbers are arguments.

@@ -146,7 +146,10 @@ std::vector<ir::UserFunction::Named> KernelTypes::letters() const {
 
 std::string KernelTypes::key() const {
   std::string key;
-  for (const auto& [letter, dtype] : letters_) key += fmt::format("{}{} ", letter, name_of(dtype));
+  for (const auto& [letter, dtype] : letters_) {
+    key += letter;
+    key += static_cast<char>('0' + static_cast<int>(dtype));
+  }
   return key;
 }
 
@@ -241,24 +244,28 @@ UserCalls user_calls(const UserMap& map) {
   UserCalls calls;
   for (std::size_t k = 0; k < map.outputs.size(); ++k) {
     calls.push_back(
-        ir::call_attributes(map.writes ? ir::calls::user_write() : ir::calls::user_map(),
-                            {{"name", std::string(map.name)},
-                             {"inputs", ir::list_text(map.inputs)},
-                             {"outputs", ir::list_text(map.outputs)},
-                             {"types", ir::list_text(map.types)},
-                             {"operation", std::string(map.operation)},
-                             {"preamble", std::string(map.preamble)},
-                             {"initial", map.has_initial},
-                             {"result", static_cast<std::int64_t>(k)}}));
+        {ir::call_attributes(map.writes ? ir::calls::user_write() : ir::calls::user_map(),
+                             {{"name", std::string(map.name)},
+                              {"inputs", ir::list_text(map.inputs)},
+                              {"outputs", ir::list_text(map.outputs)},
+                              {"types", ir::list_text(map.types)},
+                              {"operation", std::string(map.operation)},
+                              {"preamble", std::string(map.preamble)},
+                              {"initial", map.has_initial},
+                              {"result", static_cast<std::int64_t>(k)}}),
+         map.outputs[k].dtype});
   }
   return calls;
 }
 
 std::vector<NodeRef> record_user_calls(const UserCalls& calls, std::span<const NodeRef> operands,
-                                       const Site& site) {
+                                       const std::optional<ir::Shape>& shape, const Site& site) {
   std::vector<NodeRef> results;
-  for (const ir::Attributes& call : calls)
-    results.push_back(record_call(operands, call, site).front());
+  results.reserve(calls.size());
+  for (const auto& [attributes, dtype] : calls) {
+    results.push_back(shape ? record_valid_call(operands, attributes, {dtype, *shape}, site)
+                            : record_call(operands, attributes, site).front());
+  }
   return results;
 }
 

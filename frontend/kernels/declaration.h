@@ -38,7 +38,7 @@ class KernelTypes {
   /// DTypeError for a letter that nothing has bound.
   DType of(const KernelParameter& parameter) const;
   std::vector<ir::UserFunction::Named> letters() const;
-  /// The letters and their dtypes, as text that no other dtypes give.
+  /// The letters and their dtypes, as text that no others give.
   std::string key() const;
 
  private:
@@ -47,8 +47,13 @@ class KernelTypes {
   std::map<std::string, DType> letters_;
 };
 
-/// The attributes of the calls of a user's function, one for each output.
-using UserCalls = std::vector<ir::Attributes>;
+/// The call of a user's function that computes an output.
+struct UserCall {
+  ir::Attributes attributes;
+  DType dtype;  ///< of the output
+};
+/// The calls of a user's function, one for each output.
+using UserCalls = std::vector<UserCall>;
 
 /// The name and the parameters of a user's kernel. Immutable.
 class KernelDeclaration {
@@ -104,8 +109,9 @@ struct UserMap {
   bool writes = false;       ///< user.write
 };
 UserCalls user_calls(const UserMap& map);
+/// `shape` is that of the outputs, if it is known.
 std::vector<NodeRef> record_user_calls(const UserCalls& calls, std::span<const NodeRef> operands,
-                                       const Site& site);
+                                       const std::optional<ir::Shape>& shape, const Site& site);
 
 /// The numbers of the elements of an array, in C order, i64.
 NodeRef element_numbers(const ir::Shape& shape, const Site& site);

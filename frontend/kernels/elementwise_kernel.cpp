@@ -106,8 +106,9 @@ std::vector<Array> ElementwiseKernel::outputs(std::span<const Operand> inputs,
                                  .has_initial = has_initial,
                                  .writes = kernel.writes});
   });
+  const std::optional<ir::Shape> known = kernel.writes ? std::nullopt : std::optional(shape);
   std::vector<Array> arrays;
-  for (const NodeRef& result : frontend::record_user_calls(*calls, nodes, where))
+  for (const NodeRef& result : frontend::record_user_calls(*calls, nodes, known, where))
     arrays.push_back(Access::make(result));
   return arrays;
 }

@@ -22,7 +22,6 @@ using frontend::KernelDeclaration;
 using frontend::KernelParameter;
 using frontend::KernelTypes;
 using frontend::NodeRef;
-using frontend::UserMap;
 
 namespace {
 
@@ -85,15 +84,15 @@ class ReductionCall {
 
   NodeRef map(std::vector<NodeRef> nodes, const ir::Shape& shape,
               const std::vector<std::int64_t>& axes, const std::string& expression) const {
-    std::vector<ir::UserFunction::Parameter> inputs = kernel_.inputs();
-    const bool is_input = nodes.size() == 1 && bare(expression) == inputs[0].name;
+    const bool is_input = nodes.size() == 1 && bare(expression) == kernel_.in[0].name;
     if (is_input && nodes[0]->dtype == dtype_ && nodes[0]->shape == shape) return nodes[0];
-    if (ir::mentions(expression, "_J")) {
-      nodes.push_back(numbers_along(shape, axes));
-      inputs.push_back({"_J"});
-    }
-    return record("map", fmt::format("_value = {}", expression), std::move(inputs),
-                  std::move(nodes));
+    const bool counts = ir::mentions(expression, "_J");
+    if (counts) nodes.push_back(numbers_along(shape, axes));
+    return record("map", nodes, shape, [&] {
+      Function map{fmt::format("_value = {}", expression), kernel_.inputs()};
+      if (counts) map.inputs.push_back({"_J"});
+      return map;
+    });
   }
 
   /// Reduces the axes of extents other than 0, which become extent 1.
@@ -108,30 +107,32 @@ class ReductionCall {
   }
 
   NodeRef identity(const std::string& expression, const ir::Shape& result) const {
-    return record("identity", fmt::format("_value = {}", expression), {{"_i"}},
-                  {frontend::element_numbers(result, where_)});
+    const NodeRef numbers = frontend::element_numbers(result, where_);
+    return record("identity", {&numbers, 1}, result,
+                  [&] { return Function{fmt::format("_value = {}", expression), {{"_i"}}}; });
   }
 
   std::vector<NodeRef> post_map(const NodeRef& reduced, const ir::Shape& shape,
                                 const std::string& text) const {
-    std::vector<ir::UserFunction::Parameter> inputs = {{"a"}};
     std::vector<NodeRef> nodes = {reduced};
-    std::string operation = text;
+    std::vector<std::string_view> indexers;
     for (const auto& [indexer, counted] :
-         {std::pair<std::string, ir::Shape>{"_in_ind", shape}, {"_out_ind", reduced->shape}}) {
+         {std::pair<std::string_view, const ir::Shape&>{"_in_ind", shape},
+          {"_out_ind", reduced->shape}}) {
       if (!ir::mentions(text, indexer)) continue;
       nodes.push_back(frontend::element_count(counted, where_));
-      inputs.push_back({indexer + "_size"});
-      operation =
-          fmt::format("const ::heddle_user::Indexer {0}{{0, {0}_size}}; ", indexer) + operation;
+      indexers.push_back(indexer);
     }
-    return frontend::record_user_calls(frontend::user_calls({.name = kernel_.name,
-                                                             .operation = operation,
-                                                             .preamble = kernel_.preamble,
-                                                             .inputs = inputs,
-                                                             .outputs = kernel_.outputs(types_),
-                                                             .types = types_.letters()}),
-                                       nodes, where_);
+    return record("", nodes, reduced->shape, kernel_.outputs(types_), [&] {
+      Function function{text, {{"a"}}};
+      for (const std::string_view indexer : indexers) {
+        function.inputs.push_back({fmt::format("{}_size", indexer)});
+        function.operation =
+            fmt::format("const ::heddle_user::Indexer {0}{{0, {0}_size}}; ", indexer) +
+            function.operation;
+      }
+      return function;
+    });
   }
 
  private:
@@ -142,18 +143,39 @@ class ReductionCall {
     ir::Shape result;
   };
 
-  NodeRef record(std::string_view what, const std::string& operation,
-                 std::vector<ir::UserFunction::Parameter> inputs,
-                 std::vector<NodeRef> operands) const {
-    const std::string name = fmt::format("{}_{}", kernel_.name, what);
-    return frontend::record_user_calls(frontend::user_calls({.name = name,
-                                                             .operation = operation,
-                                                             .preamble = kernel_.preamble,
-                                                             .inputs = std::move(inputs),
-                                                             .outputs = {{"_value", dtype_}},
-                                                             .types = types_.letters()}),
-                                       operands, where_)
-        .front();
+  /// A function of the kernel's texts.
+  struct Function {
+    std::string operation;
+    std::vector<ir::UserFunction::Parameter> inputs;
+  };
+
+  /// Calls of the function that is a part of the kernel. make() returns it; it is made once for
+  /// the part, the dtypes and the number of operands. `shape` is that of the outputs.
+  template <class Make>
+  std::vector<NodeRef> record(std::string_view part, std::span<const NodeRef> operands,
+                              const ir::Shape& shape,
+                              const std::vector<ir::UserFunction::Named>& outputs,
+                              const Make& make) const {
+    const std::string key = fmt::format("{} {} {}", types_.key(), part, operands.size());
+    const auto calls = kernel_.kept(key, [&] {
+      const Function function = make();
+      const std::string name =
+          part.empty() ? kernel_.name : fmt::format("{}_{}", kernel_.name, part);
+      return frontend::user_calls({.name = name,
+                                   .operation = function.operation,
+                                   .preamble = kernel_.preamble,
+                                   .inputs = function.inputs,
+                                   .outputs = outputs,
+                                   .types = types_.letters()});
+    });
+    return frontend::record_user_calls(*calls, operands, shape, where_);
+  }
+
+  /// The same for a part whose result is reduced, or is to be.
+  template <class Make>
+  NodeRef record(std::string_view part, std::span<const NodeRef> operands, const ir::Shape& shape,
+                 const Make& make) const {
+    return record(part, operands, shape, {{"_value", dtype_}}, make).front();
   }
 
   /// A sum, a product, a logical operation or an extremum. Of a number and NaN, min and max have
@@ -217,16 +239,18 @@ class ReductionCall {
     const std::int64_t count = frontend::extent_of(matrix, axis).constant();
     const std::int64_t together = std::min(count, radix);
     const std::int64_t made = count / together, left = count - made * together;
-    std::vector<ir::UserFunction::Parameter> inputs;
     std::vector<NodeRef> nodes;
-    std::string operation = fmt::format("{} a = _x0, b = _x0; (void)b;", "decltype(_value)");
-    for (std::int64_t k = 0; k < together; ++k) {
+    for (std::int64_t k = 0; k < together; ++k)
       nodes.push_back(frontend::slice_along(matrix, axis, k * made, made, 1, where_));
-      inputs.push_back({fmt::format("_x{}", k)});
-      if (k > 0) operation += fmt::format(" b = _x{}; a = ({});", k, expression);
-    }
-    operation += " _value = a";
-    const NodeRef combined = record("reduce", operation, std::move(inputs), std::move(nodes));
+    const NodeRef combined = record("reduce", nodes, nodes.front()->shape, [&] {
+      Function reduce{"decltype(_value) a = _x0, b = _x0; (void)b;", {{"_x0"}}};
+      for (std::int64_t k = 1; k < together; ++k) {
+        reduce.inputs.push_back({fmt::format("_x{}", k)});
+        reduce.operation += fmt::format(" b = _x{}; a = ({});", k, expression);
+      }
+      reduce.operation += " _value = a";
+      return reduce;
+    });
     if (left == 0) return combined;
     const NodeRef others = frontend::slice_along(matrix, axis, count - left, left, 1, where_);
     ir::Attributes along;

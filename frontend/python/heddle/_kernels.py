@@ -17,13 +17,15 @@ def _declared(parameters):
 
 def _stored(kernel, results, outputs):
     """The results, in the Arrays of `outputs`, if there are any."""
+    if not outputs:
+        return results
     for result, output in zip(results, outputs):
         if output.shape != result.shape:
             raise _heddle.ShapeError(f"{kernel.name}: the output is {list(output.shape)}, but the "
                                      f"result is {list(result.shape)}")
     for result, output in zip(results, outputs):
         output[...] = result
-    return list(outputs) if outputs else results
+    return list(outputs)
 
 
 def _split(kernel, args):
