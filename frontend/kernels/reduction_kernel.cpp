@@ -179,14 +179,14 @@ class ReductionCall {
   }
 
   /// A sum, a product, a logical operation or an extremum. Of a number and NaN, min and max have
-  /// the number, as CUDA's functions do; what comparisons have depends on the order.
+  /// the number, as CUDA's functions do. Comparisons have one or the other, by the order of the
+  /// two, which the reduction may choose: it chooses the one that gives the number.
   std::optional<Array> heddles_own(const NodeRef& mapped, const std::vector<std::int64_t>& axes,
                                    const std::string& expression) const {
     const std::string text = bare(expression);
     const std::optional<Known> known =
         is_boolean(dtype_) ? known_of_booleans(text) : known_reduction(text);
-    const bool compares = text.find('?') != std::string::npos;
-    if (!known || redefines(text) || (compares && is_floating(dtype_))) return std::nullopt;
+    if (!known || redefines(text)) return std::nullopt;
     const Array array = Access::make(mapped);
     const Operand x(array, where_);
     switch (*known) {

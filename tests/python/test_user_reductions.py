@@ -56,9 +56,10 @@ def test_extremes_are_one_kernel_with_what_surrounds_them(expression, axis):
 
 @pytest.mark.parametrize("expression", ["max(a, b)", "(a < b) ? b : a", "a > b ? a : b", "b >= a ? (b) : (a)"])
 @pytest.mark.parametrize("axis", [None, 0, -1])
-def test_comparisons_of_integers_are_extremes(expression, axis):
+@pytest.mark.parametrize("dtype", ["i2", "f2", "f4", "f8"])
+def test_comparisons_are_extremes(expression, axis, dtype):
     least = expression.translate(str.maketrans("<>", "><")).replace("max", "min")
-    whole = np.random.default_rng(6).integers(-100, 100, (50, 60)).astype("i2")
+    whole = np.random.default_rng(6).integers(-100, 100, (50, 60)).astype(dtype)
     for form, expected in ((expression, whole.max(axis)), (least, whole.min(axis))):
         kernel = hd.ReductionKernel("T x", "T y", "x", form, "y = a", "0", "extreme")
         check(kernel(hd.asarray(whole), axis=axis), expected)
@@ -66,10 +67,13 @@ def test_comparisons_of_integers_are_extremes(expression, axis):
         assert program.lower(hd.asarray(whole)).kernel_count() <= (1 if ON_CPU else 2)
 
 
-def test_comparisons_with_nan_are_those_of_the_text():
-    kernel = hd.ReductionKernel("T x", "T y", "x", "a < b ? a : b", "y = a", "0", "least")
-    check(kernel(hd.asarray([1.0, np.nan])), np.array(np.nan))
-    check(kernel(hd.asarray([np.nan, 1.0])), np.array(1.0))
+def test_comparisons_take_the_number_where_there_is_nan():
+    nan = np.nan
+    for expression in ("a < b ? a : b", "b < a ? b : a", "a > b ? b : a", "b >= a ? a : b"):
+        kernel = hd.ReductionKernel("T x", "T y", "x", expression, "y = a", "0", "least")
+        for values, expected in (([1.0, nan], 1.0), ([nan, 1.0], 1.0), ([nan, 2.0, 1.0, nan], 1.0),
+                                 ([nan, nan], nan), ([nan], nan)):
+            check(kernel(hd.asarray(values)), np.array(expected))
 
 
 def test_a_function_of_the_preamble_is_not_heddles():
