@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_set>
 
 #include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/node_memory.h"
@@ -14,10 +15,18 @@ namespace {
 /// does not recurse. Null when no destruction is in progress.
 thread_local std::vector<Node*>* graveyard = nullptr;
 
-std::atomic<std::int64_t> total_pending_count{0};
-
 /// Guards Node::results_ of all calls.
 constinit ir::Mutex results_mutex;
+
+/// All recorders. Never destroyed, because threads may end during process exit.
+struct Recorders {
+  ir::Mutex mutex;
+  std::unordered_set<const Recorder*> all;
+};
+Recorders& recorders() {
+  static Recorders& recorders = *new Recorders;
+  return recorders;
+}
 
 }  // namespace
 
@@ -121,8 +130,24 @@ ir::Mutex& graph_mutex() {
   return mutex;
 }
 
+Recorder::Recorder() {
+  const std::lock_guard lock(recorders().mutex);
+  recorders().all.insert(this);
+}
+
+Recorder::~Recorder() {
+  const std::lock_guard lock(recorders().mutex);
+  recorders().all.erase(this);
+}
+
 void Recorder::release() {
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  bool unused = false;
+  {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    unused = first_ == nullptr;
+  }
+  if (unused) delete this;
 }
 
 std::int64_t bytes_of(const Node& node) {
@@ -144,16 +169,16 @@ void Recorder::add(Node& node) {
           .finish()
           .low;
   for (const NodeRef& operand : node.operands()) {
-    if (operand->evaluated() && operand->pinned_in_.exchange(window_) != window_) {
-      counted_bytes_ += bytes_of(*operand);
-    }
+    // Threads that count the same array at once may count it twice: it is a bound.
+    if (!operand->evaluated() || operand->pinned_in_.load(std::memory_order_relaxed) == window_)
+      continue;
+    operand->pinned_in_.store(window_, std::memory_order_relaxed);
+    counted_bytes_ += bytes_of(*operand);
   }
   if (ir::kind_of(node.op) != ir::OpKind::view) counted_bytes_ += bytes_of(node);
-  retain();
   node.recorder_ = this;
-  count_.fetch_add(1, std::memory_order_relaxed);
-  total_pending_count.fetch_add(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
+  count_.store(pending_count() + 1, std::memory_order_relaxed);
   node.previous_ = last_;
   (last_ != nullptr ? last_->next_ : first_) = &node;
   last_ = &node;
@@ -162,15 +187,16 @@ void Recorder::add(Node& node) {
 void Recorder::remove(Node& node) {
   Recorder* recorder = std::exchange(node.recorder_, nullptr);
   if (recorder == nullptr) return;
-  recorder->count_.fetch_sub(1, std::memory_order_relaxed);
-  total_pending_count.fetch_sub(1, std::memory_order_relaxed);
+  bool unused = false;
   {
     const std::lock_guard lock(recorder->mutex_);
+    recorder->count_.store(recorder->pending_count() - 1, std::memory_order_relaxed);
     (node.previous_ != nullptr ? node.previous_->next_ : recorder->first_) = node.next_;
     (node.next_ != nullptr ? node.next_->previous_ : recorder->last_) = node.previous_;
     node.previous_ = node.next_ = nullptr;
+    unused = recorder->abandoned_ && recorder->first_ == nullptr;
   }
-  recorder->release();
+  if (unused) delete recorder;
 }
 
 std::vector<NodeRef> Recorder::unclaimed() {
@@ -197,7 +223,11 @@ void Recorder::start_window() {
 }
 
 std::int64_t Recorder::total_pending() {
-  return total_pending_count.load(std::memory_order_relaxed);
+  const std::lock_guard lock(recorders().mutex);
+  std::int64_t total = 0;
+  for (const Recorder* const recorder : recorders().all)
+    total += static_cast<std::int64_t>(recorder->pending_count());
+  return total;
 }
 
 }  // namespace heddle::frontend

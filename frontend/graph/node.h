@@ -239,15 +239,19 @@ class Recorder {
   /// Number of pending operations of all threads.
   static std::int64_t total_pending();
 
-  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  /// Called by the thread when it ends.
   void release();
 
  private:
   static std::uint64_t new_window();
+  ~Recorder();
 
-  std::atomic<std::uint32_t> references_{1};
+  ir::Mutex mutex_;         ///< guards the list, and is held where count_ changes
+  bool abandoned_ = false;  ///< the thread has ended; guarded by mutex_
   std::atomic<std::size_t> count_{0};
-  ir::Mutex mutex_;  ///< guards the list
   Node* first_ = nullptr;
   Node* last_ = nullptr;
   std::uint64_t window_ = new_window();  ///< unique among all threads
