@@ -24,7 +24,7 @@ Array Access::make(NodeRef node) {
   return array;
 }
 
-NodeRef Access::node(const Array& array, const SourceLocation& where) {
+const NodeRef& Access::borrow(const Array& array, const SourceLocation& where) {
   Cell* cell = array.cell_;
   if (cell == nullptr || !cell->node) {
     throw ValueError(

@@ -15,7 +15,12 @@ struct Access {
   /// The node of the array's value, for use in this thread. Inside a trace, an array from outside
   /// becomes a hidden input. ValueError if the array holds no value; TraceError if its value
   /// belongs to another trace.
-  static NodeRef node(const Array& array, const SourceLocation& where);
+  static NodeRef node(const Array& array, const SourceLocation& where) {
+    return borrow(array, where);
+  }
+  /// The same without a reference of its own: valid until the array is written or destroyed, also
+  /// by another thread. For what only looks at the node.
+  static const NodeRef& borrow(const Array& array, const SourceLocation& where);
   /// The stored node; null if the array holds no value.
   static const NodeRef& raw(const Array& array);
   static Cell* cell(const Array& array) { return array.cell_; }

@@ -94,7 +94,7 @@ Array::~Array() {
 
 bool Array::has_value() const { return cell_ != nullptr && cell_->node; }
 
-DType Array::dtype() const { return Access::node(*this, SourceLocation())->dtype; }
+DType Array::dtype() const { return Access::borrow(*this, SourceLocation())->dtype; }
 
 Shape Array::shape() const {
   const NodeRef node = Access::node(*this, SourceLocation());
@@ -113,7 +113,7 @@ std::int64_t Array::shape(int axis, SourceLocation where) const {
 }
 
 int Array::ndim() const {
-  return static_cast<int>(Access::node(*this, SourceLocation())->shape.size());
+  return static_cast<int>(Access::borrow(*this, SourceLocation())->shape.size());
 }
 
 std::int64_t Array::size() const {

@@ -1,6 +1,7 @@
 #include "frontend/array/promote.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 
@@ -37,7 +38,7 @@ DType default_dtype(DType dtype) {
 
 Part part_of(const Operand& operand) {
   if (operand.array() == nullptr) return {operand.scalar().dtype, true, true};
-  const NodeRef node = Access::node(*operand.array(), operand.where());
+  const NodeRef& node = Access::borrow(*operand.array(), operand.where());
   const bool beyond_default = node->dtype == DType::u64;
   const DType dtype = node->weak && !beyond_default ? default_dtype(node->dtype) : node->dtype;
   return {dtype, node->weak, false};
@@ -84,7 +85,7 @@ bool is_common_constant(double value) {
 
 NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool exponent) {
   if (operand.array() != nullptr) {
-    return cast_to(Access::node(*operand.array(), operand.where()), dtype, operand.where(), op);
+    return cast_to(Access::borrow(*operand.array(), operand.where()), dtype, operand.where(), op);
   }
   const Scalar& scalar = operand.scalar();
   const ir::ElementBits bits = scalar_bits(op, scalar, dtype, operand.where());
@@ -108,6 +109,9 @@ DType common_of(ir::DTypeSet dtypes) {
 
 using Operands = std::span<const Operand* const>;
 
+/// Of an elementwise op.
+constexpr std::size_t most_operands = 5;
+
 bool all_weak(Operands operands) {
   bool any_array = false;
   for (const Operand* operand : operands) {
@@ -119,6 +123,7 @@ bool all_weak(Operands operands) {
 }
 
 Array finish(NodeRef node, Operands operands) {
+  if (Trace::current() == nullptr) return Access::make(std::move(node));  // no array is weak
   const TypeRule rule = ir::info(node->op).rule;
   const bool arithmetic = rule == TypeRule::arithmetic || rule == TypeRule::divide ||
                           rule == TypeRule::floating || rule == TypeRule::select ||
@@ -130,11 +135,11 @@ Array finish(NodeRef node, Operands operands) {
 Array record_in(Op op, Operands operands, DType dtype) {
   if (auto computed = elementwise_at_once(op, operands, dtype)) return *std::move(computed);
   const std::string_view name = ir::info(op).name;
-  std::vector<NodeRef> nodes;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    nodes.push_back(node_of(name, *operands[i], dtype, op == Op::power && i == 1));
-  }
-  return finish(record(op, nodes, {}, operands[0]->where()), operands);
+  std::array<NodeRef, most_operands> nodes;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    nodes.at(i) = node_of(name, *operands[i], dtype, op == Op::power && i == 1);
+  return finish(record(op, std::span(nodes).first(operands.size()), {}, operands[0]->where()),
+                operands);
 }
 
 /// compare_with_range() an integer scalar operand, 0 for other operands. For a traced scalar

@@ -163,8 +163,9 @@ ir::Type type_of_result(const Node& call, std::uint32_t index) {
 }
 
 /// A result of the given type.
-NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes,
-                     ir::Type type, Site site) {
+NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attributes&& attributes,
+                     ir::Type&& type, const Site& site) {
+  static const ir::Attributes& none = *new ir::Attributes;
   NodeRef node(new_node());
   node->op = op;
   node->dtype = type.dtype;
@@ -181,7 +182,7 @@ NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attribute
     node->dynamic_starts = dynamic_starts(op, site, attributes);
   }
   node->hash = structural_hash(op, node->dtype, attributes);
-  if (attributes != ir::Attributes{}) {
+  if (attributes != none) {
     node->attributes = std::make_unique<ir::Attributes>(std::move(attributes));
   }
   if (node->trace_id == 0) Recorder::current().add(*node);

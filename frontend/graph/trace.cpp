@@ -206,7 +206,7 @@ void Trace::assume_value(Cell* cell, const NodeRef& value) {
   outermost->held_values_.push_back({CellRef(cell), value});
 }
 
-NodeRef Trace::capture(Cell* cell) {
+const NodeRef& Trace::capture(Cell* cell) {
   NodeRef& node = captured_[cell];
   if (!node) {
     node = parameter(cell->node->dtype, cell->node->shape, false);
@@ -228,9 +228,10 @@ TraceScope::~TraceScope() {
 std::vector<Node*> reachable(const std::vector<NodeRef>& roots) {
   std::vector<Node*> order;
   std::unordered_set<const Node*> met;
+  std::vector<DepthFirstFrame> stack;
   for (const NodeRef& root : roots) {
     depth_first(
-        *root, [&](Node& node) { return met.insert(&node).second; },
+        *root, stack, [&](Node& node) { return met.insert(&node).second; },
         [&](Node& node) { order.push_back(&node); });
   }
   std::ranges::stable_sort(order, {}, [](const Node* node) {

@@ -63,7 +63,7 @@ class Trace {
   /// A hidden scalar input: each call takes a new key from the generator.
   NodeRef add_sample_key(std::shared_ptr<GeneratorState> generator);
   /// The hidden input for a captured value that is held by a cell.
-  NodeRef capture(Cell* cell);
+  const NodeRef& capture(Cell* cell);
 
   struct Input {
     enum class Kind : std::uint8_t { array, scalar, capture, draw, counter };
