@@ -7,19 +7,22 @@
 
 namespace heddle::frontend {
 
+/// A node whose operands are visited, and how many of them have been.
+struct DepthFirstFrame {
+  Node* node;
+  std::size_t next;
+};
+
 /// Depth-first traversal of the graph under `root`, operands before users, without recursion. Calls
 /// enter(node) once for the root and once for each use of a node; it returns true if the operands
-/// are to be visited. Calls leave(node) after the operands.
+/// are to be visited. Calls leave(node) after the operands. `stack` is empty before and after; its
+/// memory serves the next traversal.
 template <class Enter, class Leave>
-void depth_first(Node& root, const Enter& enter, const Leave& leave) {
-  struct Frame {
-    Node* node;
-    std::size_t next;
-  };
-  std::vector<Frame> stack;
+void depth_first(Node& root, std::vector<DepthFirstFrame>& stack, const Enter& enter,
+                 const Leave& leave) {
   if (enter(root)) stack.push_back({&root, 0});
   while (!stack.empty()) {
-    Frame& frame = stack.back();
+    DepthFirstFrame& frame = stack.back();
     const auto operands = frame.node->operands();
     if (frame.next == operands.size()) {
       leave(*frame.node);

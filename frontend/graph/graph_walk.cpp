@@ -83,6 +83,8 @@ class Walker {
   EvaluationGraph run() {
     static std::uint64_t walks = 0;
     id_ = ++walks;
+    walk_.order.reserve(2 * roots_.size());
+    walk_.positions.reserve(2 * roots_.size());
     for (const NodeRef& root : roots_) visit(*root);
     visit_results();
     if (walk_.busy) return std::move(walk_);
@@ -119,7 +121,8 @@ class Walker {
 
   /// The caller's reference to the root counts as internal.
   void visit(Node& root) {
-    depth_first(root, [&](Node& node) { return enter(node); }, [&](Node& node) { close(node); });
+    depth_first(
+        root, stack_, [&](Node& node) { return enter(node); }, [&](Node& node) { close(node); });
   }
 
   /// A computed call drops its operands, so its other pending results are computed in the same run.
@@ -227,7 +230,10 @@ class Walker {
     for (std::uint32_t output : walk_.outputs) mix.number(output);
     const ir::Hash128 without_starts = mix.finish();
     walk_.key = with_starts(without_starts, walk_.open);
-    walk_.exact = with_starts(without_starts, std::vector<std::uint32_t>(walk_.regions.size()));
+    const bool any_open = std::ranges::any_of(walk_.open, [](auto axes) { return axes != 0; });
+    walk_.exact =
+        any_open ? with_starts(without_starts, std::vector<std::uint32_t>(walk_.regions.size()))
+                 : walk_.key;
   }
 
   ir::Hash128 with_starts(const ir::Hash128& key, const std::vector<std::uint32_t>& open) const {
@@ -247,6 +253,7 @@ class Walker {
   std::span<const NodeRef> roots_;
   bool only_escaping_;
   std::uint64_t id_ = 0;
+  std::vector<DepthFirstFrame> stack_;
   std::unordered_set<const Node*> results_;  ///< results of calls, in addition to the roots
   EvaluationGraph walk_;
 };
