@@ -199,7 +199,7 @@ bool compute_now(const NodeRef& node) {
 }
 
 void assign(Base& base, const NodeRef& node) {
-  for (View* view : base.views) view->forget();
+  base.forget_views();
   if (base.pinned) {
     copy_into(base.pinned, node);
   } else {
@@ -213,15 +213,23 @@ Base::~Base() {
   if (pinned) unregister_pinned(pinned);
 }
 
-View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable, bool at_once)
-    : base_(std::move(base)), steps_(std::move(steps)), writable_(writable), at_once_(at_once) {
-  base_->views.insert(this);
+void Base::forget_views() {
+  for (View* view = first_view; view != nullptr; view = view->next_) view->forget();
 }
 
-View::~View() { base_->views.erase(this); }
+View::View(std::shared_ptr<Base> base, std::vector<ViewStep> steps, bool writable, bool at_once)
+    : base_(std::move(base)), steps_(std::move(steps)), writable_(writable), at_once_(at_once) {
+  next_ = std::exchange(base_->first_view, this);
+  if (next_ != nullptr) next_->previous_ = this;
+}
 
-void View::remember(const Array& value) {
-  cached_.emplace(value);  // avoids an assignment, which a trace would reject
+View::~View() {
+  (previous_ != nullptr ? previous_->next_ : base_->first_view) = next_;
+  if (next_ != nullptr) next_->previous_ = previous_;
+}
+
+void View::remember(Array value) {
+  cached_.emplace(std::move(value));  // avoids an assignment, which a trace would reject
   cached_in_ = current_trace_id();
 }
 
@@ -241,7 +249,7 @@ const Array& View::read(const SourceLocation& where) {
 void View::write(const NodeRef& value, const SourceLocation& where) {
   if (base_->pinned && frontend::Trace::current() == nullptr) {
     const Layout layout = layout_through(base_->pinned->shape, steps_).value();
-    for (View* view : base_->views) view->forget();
+    base_->forget_views();
     return write_elements(base_->pinned, layout, value, where);
   }
   std::vector<NodeRef> operands{Access::node(base_->value, where)};
@@ -286,7 +294,7 @@ bool View::write_at_once(const Operand& value, const SourceLocation& where) {
   const std::byte* const from = frontend::elements_of(value, Access::raw(base_->value)->dtype,
                                                       frontend::shape_of(*elements), 0, "setitem");
   if (from == nullptr) return false;
-  for (View* const view : base_->views) view->forget();
+  base_->forget_views();
   // Nobody else may see the old elements, pending ops included.
   const NodeRef& node = Access::raw(base_->value);
   if (!node->unique() || !node->value.buffer.unique() || !node->value.buffer->pooled())
@@ -335,7 +343,7 @@ void ArrayObject::write(const Array& value, const SourceLocation& where) {
   // Held, because views forget the arrays that they have read.
   const NodeRef node = Access::node(value, where);
   if (view_ != nullptr && view_->write_at_once({value, where}, where)) return;
-  frontend::require_same_device("assignment", *Access::node(base_->value, where), *node, where);
+  frontend::require_same_device("assignment", *Access::borrow(base_->value, where), *node, where);
   view_ != nullptr ? view_->write(node, where) : assign(*base_, node);
 }
 
@@ -350,14 +358,14 @@ bool ArrayObject::write_where(const Array& mask, const Array& value, const Sourc
       },
       where);
   if (!written) return false;
-  for (View* const view : base_->views) view->forget();
+  base_->forget_views();
   Access::assign(base_->value, written);
   return true;
 }
 
 ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& where) const {
   const NodeRef from = Access::node(read(where), where);
-  auto added = steps_between(from, Access::node(result, where));
+  auto added = steps_between(from, Access::borrow(result, where));
   if (!added) return ArrayObject(result);
   if (is_scalar()) {  // a value, which nobody else may write
     if (added->empty()) return *this;
@@ -365,9 +373,14 @@ ArrayObject ArrayObject::view_of(const Array& result, const SourceLocation& wher
     own.base_->is_scalar = result.ndim() == 0;
     return own;
   }
-  std::optional<ArrayObject> view = view_through(std::move(*added), where);
-  if (!view) return ArrayObject(result);
-  if (view->view_ != view_) view->view_->remember(result);
+  return view_through(std::move(*added), result, where);
+}
+
+ArrayObject ArrayObject::view_through(std::vector<ViewStep> added, Array result,
+                                      const SourceLocation& where) const {
+  std::optional<ArrayObject> view = view_through(std::move(added), where);
+  if (!view) return ArrayObject(std::move(result));
+  if (view->view_ != view_) view->view_->remember(std::move(result));
   return std::move(*view);
 }
 
@@ -377,6 +390,7 @@ std::optional<ArrayObject> ArrayObject::view_through(std::vector<ViewStep> added
   if (owns_) base_->owner = this;
   if (added.empty()) return *this;
   std::vector<ViewStep> steps;
+  steps.reserve(this->steps().size() + added.size());
   if (view_ != nullptr) steps = view_->steps();
   bool writable = !read_only();
   for (ViewStep& step : added) {
@@ -384,7 +398,7 @@ std::optional<ArrayObject> ArrayObject::view_through(std::vector<ViewStep> added
     if (steps.empty() || !merge(steps.back(), step)) steps.push_back(std::move(step));
   }
   if (!std::ranges::all_of(steps, fits_every_layout)) {
-    const ir::Shape& shape = Access::node(base_->value, where)->shape;
+    const ir::Shape& shape = Access::borrow(base_->value, where)->shape;
     if (all_known(shape, steps) && !layout_through(shape, steps)) return std::nullopt;
   }
   return ArrayObject(std::make_shared<View>(base_, std::move(steps), writable, at_once));

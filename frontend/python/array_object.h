@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "heddle/array.h"
@@ -40,7 +39,10 @@ struct Base {
   /// the array.
   bool is_element = false;
   const ArrayObject* owner = nullptr;  ///< the array with these views, while it is alive
-  std::unordered_set<View*> views;     ///< live views, whose cached values a write invalidates
+  View* first_view = nullptr;          ///< of the list of live views
+
+  /// For a write, which makes the views' cached values stale.
+  void forget_views();
 };
 
 /// One op that only changes the addressing of its operand (or takes a part of complex numbers).
@@ -67,7 +69,7 @@ class View {
   /// the write has to be recorded.
   bool write_at_once(const Operand& value, const SourceLocation& where);
   /// Sets the result of read() until the next write.
-  void remember(const Array& value);
+  void remember(Array value);
   void forget() { cached_.reset(); }
 
   const std::shared_ptr<Base>& base() const { return base_; }
@@ -84,6 +86,10 @@ class View {
   bool writable_, at_once_;
   std::optional<Array> cached_;
   std::uint64_t cached_in_ = 0;  ///< the trace to which the cached value belongs
+
+  friend struct Base;
+  View* previous_ = nullptr;  ///< in the base's list
+  View* next_ = nullptr;
 };
 
 /// Implementation of heddle.Array: a variable, or a view of one. Copying the object gives a view.
@@ -116,6 +122,9 @@ class ArrayObject {
   /// An array that views this one through `added` steps; nullopt if a copy would be needed.
   std::optional<ArrayObject> view_through(std::vector<ViewStep> added, const SourceLocation& where,
                                           bool at_once = false) const;
+  /// The same for steps that lead to `result`, whose value is known, or an array of its own.
+  ArrayObject view_through(std::vector<ViewStep> added, Array result,
+                           const SourceLocation& where) const;
   /// Makes this array view `result` from now on, as view_of() would. Other arrays that share the
   /// elements do not change. Returns false if a copy would be needed.
   bool look_through(const Array& result, const SourceLocation& where);

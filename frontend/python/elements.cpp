@@ -180,7 +180,7 @@ bool write_element(const ArrayObject& array, const ElementIndex& index, nb::hand
   if (at_hand == nullptr || node.get() != at_hand) return false;
   const auto position = position_of(array, index);
   if (!position) return false;
-  for (View* const view : base.views) view->forget();
+  base.forget_views();
   // Nobody else may see the old elements, pending ops included.
   if (!node->unique() || !node->value.buffer.unique() || !node->value.buffer->pooled())
     return false;

@@ -254,7 +254,7 @@ void pin(ArrayObject& array) {
   if (base.pinned) return;
   // Another thread may write while this one computes.
   while (!Access::raw(base.value)->evaluated()) compute(base.value);
-  for (View* view : base.views) view->forget();
+  base.forget_views();
   frontend::NodeRef node = Access::raw(base.value);
   // Other holders of the value, pending ops included, must keep the current contents. One reference
   // is the variable's and one is ours.

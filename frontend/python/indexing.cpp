@@ -229,7 +229,7 @@ bool write_at(ArrayObject& array, const std::vector<IndexItem>& items, const Ope
       },
       where);
   if (!written) return false;
-  for (View* const view : base.views) view->forget();
+  base.forget_views();
   Access::assign(base.value, written);
   return true;
 }
@@ -296,7 +296,9 @@ nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& wh
   if (!single && reads_at_once(array, region, where))
     return nb::cast(array.view_through(steps_of(region, node), where, true).value());
   Array result = Access::make(frontend::sliced(node, region, where));
-  return single ? picked(std::move(result)) : nb::cast(array.view_of(result, where));
+  if (single) return picked(std::move(result));
+  if (array.is_scalar()) return nb::cast(array.view_of(result, where));
+  return nb::cast(array.view_through(steps_of(region, node), std::move(result), where));
 }
 
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {

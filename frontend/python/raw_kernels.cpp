@@ -149,7 +149,7 @@ class Binder {
     } else {
       if (const NodeRef& raw = Access::raw(base.value); !raw->evaluated() && !raw->unset)
         compute(base.value);
-      for (View* view : base.views) view->forget();
+      base.forget_views();
       node = parameters_.written(base.value, [](const auto& call) {
         const ReleaseGil release;
         call();
@@ -158,7 +158,7 @@ class Binder {
     const std::int64_t offset =
         array.layout().offset * static_cast<std::int64_t>(size_of(array.read(where_).dtype()));
     take_pinned_read();
-    for (View* view : base.views) view->forget();
+    base.forget_views();
     parameters_.add_memory(std::move(node), offset);
   }
 
