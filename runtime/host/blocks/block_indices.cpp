@@ -82,6 +82,16 @@ LaneIndex BlockFrame::flat_index(const IndexCode& code, bool& known) const {
 // Indices.
 
 LaneIndex BlockFrame::index(const IndexCode& code) {
+  if (code.is_of_loops && flat_first_ < 0) {  // most are
+    LaneIndex sum{size(code.offset)};
+    for (const IndexCode::Term& term : code.terms) {
+      const LaneIndex& loop = loops_[static_cast<std::size_t>(term.loop)];
+      const std::int64_t coefficient = size(term.coefficient);
+      sum.base += coefficient * loop.base;
+      sum.stride += coefficient * loop.stride;
+    }
+    return sum;
+  }
   if (flat_first_ >= 0 && n_ > 1) {
     bool known = false;
     const LaneIndex flat = flat_index(code, known);

@@ -159,8 +159,12 @@ class Numbering {
   IndexCode index(const passes::Index& index) {
     IndexCode code;
     code.offset = size(index.offset);
-    for (const passes::IndexTerm& term : index.terms)
-      code.terms.push_back({atom(term.atom), size(term.coefficient)});
+    for (const passes::IndexTerm& term : index.terms) {
+      const int number = atom(term.atom);
+      const int loop = kernel_.atoms[static_cast<std::size_t>(number)].loop;
+      code.terms.push_back({number, size(term.coefficient), loop});
+      code.is_of_loops &= loop >= 0;
+    }
     return code;
   }
 

@@ -54,9 +54,11 @@ struct IndexCode {
   struct Term {
     int atom;
     int coefficient;
+    int loop;  ///< of which the atom is the variable, or -1
   };
   int offset = 0;
   std::vector<Term> terms;
+  bool is_of_loops = true;  ///< all atoms are variables of loops
 };
 
 /// A passes::Atom that loops or instructions give.
