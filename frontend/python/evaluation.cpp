@@ -50,14 +50,6 @@ std::string& package_folder() {
   return folder;
 }
 
-/// Where an instruction comes from.
-struct Origin {
-  nb::object code;  ///< held, so that its address stays its own
-  int instruction = 0, line = 0;
-  const char* file = nullptr;  ///< kept; null if its name is not valid
-  bool in_package = false;
-};
-
 /// The index of the frame's bytecode instruction; -1 where Python does not tell.
 int instruction_of(PyFrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030B0000
@@ -68,22 +60,39 @@ int instruction_of(PyFrameObject* frame) {
 #endif
 }
 
-Origin find_origin(PyFrameObject* frame, nb::object code, int instruction) {
-  Origin origin{std::move(code), instruction, PyFrame_GetLineNumber(frame)};
+/// Where the instructions of a code object come from.
+struct Origins {
+  nb::object code;             ///< held, so that its address stays its own
+  const char* file = nullptr;  ///< kept; null if its name is not valid
+  bool in_package = false;
+  std::vector<int> lines;  ///< by instruction, two bytes each; 0 where not known yet
+
+  /// To find a line, Python walks the function's table from its start, so lines are kept.
+  int line_of(PyFrameObject* frame, int instruction) {
+    if (instruction < 0) return PyFrame_GetLineNumber(frame);
+    const auto at = static_cast<std::size_t>(instruction) / 2;
+    if (at >= lines.size()) lines.resize(at + 1);
+    if (lines[at] == 0) lines[at] = PyFrame_GetLineNumber(frame);
+    return lines[at];
+  }
+};
+
+Origins find_origins(nb::object code) {
+  Origins origins;
+  origins.code = std::move(code);
   const char* const file =
-      PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(origin.code.ptr())->co_filename);
+      PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(origins.code.ptr())->co_filename);
   if (file == nullptr) {
     PyErr_Clear();
-    return origin;
+    return origins;
   }
   const std::string& own = package_folder();
-  origin.in_package = !own.empty() && std::string_view(file).starts_with(own);
-  origin.file = ir::interned_file_name(file);
-  return origin;
+  origins.in_package = !own.empty() && std::string_view(file).starts_with(own);
+  origins.file = ir::interned_file_name(file);
+  return origins;
 }
 
-/// The origins of instructions that recorded ops lately: to find a line, Python walks the
-/// function's table from its start. Guarded by the GIL, never destroyed.
+/// The origins of code that recorded ops lately. Guarded by the GIL, never destroyed.
 class KnownOrigins {
  public:
   static KnownOrigins& instance() {
@@ -92,21 +101,17 @@ class KnownOrigins {
   }
 
   /// Valid until the next call.
-  const Origin& of(PyFrameObject* frame) {
+  Origins& of(PyFrameObject* frame) {
     nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-    const int instruction = instruction_of(frame);
     const auto address = reinterpret_cast<std::uintptr_t>(code.ptr());
-    // Instructions lie two bytes apart.
-    Origin& known =
-        known_[((address >> 4U) + static_cast<unsigned>(instruction) / 2) % known_.size()];
-    if (instruction < 0 || !known.code.is(code) || known.instruction != instruction)
-      known = find_origin(frame, std::move(code), instruction);
+    Origins& known = known_[(address >> 5U ^ address >> 15U) % known_.size()];
+    if (!known.code.is(code)) known = find_origins(std::move(code));
     return known;
   }
   void forget() { known_.fill({}); }
 
  private:
-  std::array<Origin, 4096> known_;
+  std::array<Origins, 1024> known_;
 };
 
 }  // namespace
@@ -124,19 +129,20 @@ SourceLocation python_location() {
   bool through_package = false;
   while (frame.is_valid()) {
     auto* const at = reinterpret_cast<PyFrameObject*>(frame.ptr());
-    const Origin& origin = KnownOrigins::instance().of(at);
-    if (origin.file == nullptr) return {};
-    if (!origin.in_package) {
-      const auto line = static_cast<std::uint_least32_t>(std::max(origin.line, 0));
-      const auto instruction = static_cast<std::uint_least32_t>(std::max(origin.instruction, 0));
-      const bool same_line = origin.code.ptr() == last.code && line == last.line;
+    Origins& origins = KnownOrigins::instance().of(at);
+    if (origins.file == nullptr) return {};
+    if (!origins.in_package) {
+      const int index = instruction_of(at);
+      const auto line = static_cast<std::uint_least32_t>(std::max(origins.line_of(at, index), 0));
+      const auto instruction = static_cast<std::uint_least32_t>(std::max(index, 0));
+      const bool same_line = origins.code.ptr() == last.code && line == last.line;
       // A package function records several ops per call, which belong to one statement.
       last.statement_began = !same_line || instruction < last.instruction ||
                              (instruction == last.instruction && !through_package);
-      last.code = origin.code.ptr();
+      last.code = origins.code.ptr();
       last.line = line;
       last.instruction = instruction;
-      return SourceLocation::at(origin.file, line, instruction + 1);
+      return SourceLocation::at(origins.file, line, instruction + 1);
     }
     through_package = true;
     frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(at)));
