@@ -277,10 +277,10 @@ Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
 }
 
 NodeRef sliced(const NodeRef& node, const Region& region, const SourceLocation& site) {
-  const NodeRef part = region.whole ? node
-                                    : record_valid(ir::Op::slice, {node}, region.slice,
-                                                   {node->dtype, region.slice.shape}, site);
-  const NodeRef read = read_runs(part, region.runs, site);
+  NodeRef read = region.whole ? node
+                              : record_valid(ir::Op::slice, {node}, region.slice,
+                                             {node->dtype, region.slice.shape}, site);
+  if (!region.runs.empty()) read = read_runs(read, region.runs, site);
   if (read->shape == region.result) return read;
   if (region.result.size() > node->shape.size()) return reshape_to(read, region.result, site);
   ir::Attributes attributes;

@@ -150,16 +150,27 @@ std::string at(std::string_view message, const Site& site) {
 
 namespace {
 
-std::vector<ir::Type> types_of(std::span<const NodeRef> operands) {
-  std::vector<ir::Type> types;
-  types.reserve(operands.size());
-  for (const NodeRef& operand : operands) types.push_back({operand->dtype, operand->shape});
-  return types;
-}
+/// The types of operands. Those of few need no memory.
+class OperandTypes {
+ public:
+  explicit OperandTypes(std::span<const NodeRef> operands) : count_(operands.size()) {
+    if (count_ > few_.size()) many_.resize(count_);
+    ir::Type* const types = many_.empty() ? few_.data() : many_.data();
+    for (std::size_t i = 0; i < count_; ++i) types[i] = {operands[i]->dtype, operands[i]->shape};
+  }
+  operator std::span<const ir::Type>() const {  // NOLINT: it is one
+    return {many_.empty() ? few_.data() : many_.data(), count_};
+  }
+
+ private:
+  std::size_t count_;
+  std::array<ir::Type, 3> few_;
+  std::vector<ir::Type> many_;
+};
 
 /// The type of a result of a pending call.
 ir::Type type_of_result(const Node& call, std::uint32_t index) {
-  return ir::infer_results(types_of(call.operands()), *call.attributes).at(index);
+  return ir::infer_results(OperandTypes(call.operands()), *call.attributes).at(index);
 }
 
 /// A result of the given type.
@@ -196,7 +207,7 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   ir::Type type =
       op == ir::Op::result
           ? type_of_result(*operands[0], attributes.index)
-          : located(site, [&] { return ir::infer(op, types_of(operands), attributes); });
+          : located(site, [&] { return ir::infer(op, OperandTypes(operands), attributes); });
   return record_typed(op, operands, std::move(attributes), std::move(type), site);
 }
 
@@ -218,7 +229,7 @@ std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> 
 std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attributes attributes,
                                  Site site) {
   std::vector<ir::Type> types =
-      located(site, [&] { return ir::infer_results(types_of(operands), attributes); });
+      located(site, [&] { return ir::infer_results(OperandTypes(operands), attributes); });
   std::vector<NodeRef> results = {
       record_typed(ir::Op::call, operands, std::move(attributes), std::move(types.front()), site)};
   for (std::size_t i = 1; i < types.size(); ++i) {

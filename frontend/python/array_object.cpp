@@ -1,6 +1,7 @@
 #include "frontend/python/array_object.h"
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -130,6 +131,24 @@ bool merge(ViewStep& first, const ViewStep& second) {
     into.shape = next.shape;
   }
   return true;
+}
+
+/// Merges each step with those before it, where that is possible.
+void merge_all(std::vector<ViewStep>& steps) {
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    if (merge(steps[kept], steps[i])) continue;
+    if (++kept != i) steps[kept] = std::move(steps[i]);
+  }
+  steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(kept) + 1, steps.end());
+}
+
+std::vector<ViewStep> joined(const std::vector<ViewStep>& first, std::vector<ViewStep>& second) {
+  std::vector<ViewStep> all;
+  all.reserve(first.size() + second.size());
+  std::ranges::copy(first, std::back_inserter(all));
+  std::ranges::move(second, std::back_inserter(all));
+  return all;
 }
 
 /// The view steps from one node to another, in order; nullopt if another op is in between.
@@ -389,14 +408,10 @@ std::optional<ArrayObject> ArrayObject::view_through(std::vector<ViewStep> added
                                                      bool at_once) const {
   if (owns_) base_->owner = this;
   if (added.empty()) return *this;
-  std::vector<ViewStep> steps;
-  steps.reserve(this->steps().size() + added.size());
-  if (view_ != nullptr) steps = view_->steps();
   bool writable = !read_only();
-  for (ViewStep& step : added) {
-    writable &= step.op != Op::broadcast_to;
-    if (steps.empty() || !merge(steps.back(), step)) steps.push_back(std::move(step));
-  }
+  for (const ViewStep& step : added) writable &= step.op != Op::broadcast_to;
+  std::vector<ViewStep> steps = view_ == nullptr ? std::move(added) : joined(view_->steps(), added);
+  merge_all(steps);
   if (!std::ranges::all_of(steps, fits_every_layout)) {
     const ir::Shape& shape = Access::borrow(base_->value, where)->shape;
     if (all_known(shape, steps) && !layout_through(shape, steps)) return std::nullopt;

@@ -140,10 +140,11 @@ struct Place {
 /// The steps that lead from a node's array to a region of it.
 std::vector<ViewStep> steps_of(frontend::Region& region, const frontend::NodeRef& node) {
   std::vector<ViewStep> steps;
-  steps.reserve(2);
   const ir::Shape sliced = region.slice.shape;
+  const bool reshapes = sliced != region.result;
+  steps.reserve((region.whole ? 0 : 1) + (reshapes ? 1 : 0));
   if (!region.whole) steps.push_back({ir::Op::slice, std::move(region.slice), node->shape});
-  if (sliced != region.result) {
+  if (reshapes) {
     steps.push_back({ir::Op::reshape, {}, sliced});
     steps.back().attributes.shape = region.result;
   }
