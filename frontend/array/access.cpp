@@ -24,7 +24,7 @@ Array Access::make(NodeRef node) {
   return array;
 }
 
-const NodeRef& Access::borrow(const Array& array, const SourceLocation& where) {
+const NodeRef& Access::borrow_in_trace(const Array& array, const SourceLocation& where) {
   Cell* cell = array.cell_;
   if (cell == nullptr || !cell->node) {
     throw ValueError(
@@ -43,9 +43,9 @@ const NodeRef& Access::borrow(const Array& array, const SourceLocation& where) {
   return trace != nullptr && is_outside ? trace->capture(cell) : cell->node;
 }
 
-const NodeRef& Access::raw(const Array& array) {
+const NodeRef& Access::nothing() {
   static const NodeRef& nothing = *new NodeRef;
-  return array.cell_ == nullptr ? nothing : array.cell_->node;
+  return nothing;
 }
 
 NodeRef Access::take(Array& array) {

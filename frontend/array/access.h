@@ -6,6 +6,7 @@
 #include "heddle/array.h"
 
 #include "frontend/graph/node.h"
+#include "frontend/graph/trace.h"
 
 namespace heddle::frontend {
 
@@ -20,9 +21,16 @@ struct Access {
   }
   /// The same without a reference of its own: valid until the array is written or destroyed, also
   /// by another thread. For what only looks at the node.
-  static const NodeRef& borrow(const Array& array, const SourceLocation& where);
+  static const NodeRef& borrow(const Array& array, const SourceLocation& where) {
+    const Cell* const cell = array.cell_;
+    const bool plain =
+        cell != nullptr && cell->node && cell->node->trace_id == 0 && Trace::current() == nullptr;
+    return plain ? cell->node : borrow_in_trace(array, where);
+  }
   /// The stored node; null if the array holds no value.
-  static const NodeRef& raw(const Array& array);
+  static const NodeRef& raw(const Array& array) {
+    return array.cell_ == nullptr ? nothing() : array.cell_->node;
+  }
   static Cell* cell(const Array& array) { return array.cell_; }
   /// Moves the value out; the array then holds no value.
   static NodeRef take(Array& array);
@@ -34,6 +42,10 @@ struct Access {
   /// Moves the value out of the array, and returns the cell that holds it: the array's own cell, or
   /// a new one if a trace shares that. A captured array inside a trace keeps its value.
   static Cell* move_cell(Array& from);
+
+ private:
+  static const NodeRef& borrow_in_trace(const Array& array, const SourceLocation& where);
+  static const NodeRef& nothing();
 };
 
 }  // namespace heddle::frontend

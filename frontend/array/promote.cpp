@@ -85,7 +85,9 @@ bool is_common_constant(double value) {
 
 NodeRef node_of(std::string_view op, const Operand& operand, DType dtype, bool exponent) {
   if (operand.array() != nullptr) {
-    return cast_to(Access::borrow(*operand.array(), operand.where()), dtype, operand.where(), op);
+    const NodeRef& node = Access::borrow(*operand.array(), operand.where());
+    const bool as_it_is = node->dtype == dtype && !node->weak;
+    return as_it_is ? node : cast_to(node, dtype, operand.where(), op);
   }
   const Scalar& scalar = operand.scalar();
   const ir::ElementBits bits = scalar_bits(op, scalar, dtype, operand.where());
@@ -138,8 +140,9 @@ Array record_in(Op op, Operands operands, DType dtype) {
   std::array<NodeRef, most_operands> nodes;
   for (std::size_t i = 0; i < operands.size(); ++i)
     nodes.at(i) = node_of(name, *operands[i], dtype, op == Op::power && i == 1);
-  return finish(record(op, std::span(nodes).first(operands.size()), {}, operands[0]->where()),
-                operands);
+  return finish(
+      record_elementwise(op, std::span(nodes).first(operands.size()), operands[0]->where()),
+      operands);
 }
 
 /// compare_with_range() an integer scalar operand, 0 for other operands. For a traced scalar

@@ -278,14 +278,14 @@ Region region_of(const NodeRef& node, const std::vector<IndexItem>& items,
 
 NodeRef sliced(const NodeRef& node, const Region& region, const SourceLocation& site) {
   NodeRef read = region.whole ? node
-                              : record_valid(ir::Op::slice, {node}, region.slice,
+                              : record_valid(ir::Op::slice, node, region.slice,
                                              {node->dtype, region.slice.shape}, site);
   if (!region.runs.empty()) read = read_runs(read, region.runs, site);
   if (read->shape == region.result) return read;
   if (region.result.size() > node->shape.size()) return reshape_to(read, region.result, site);
   ir::Attributes attributes;
   attributes.shape = region.result;
-  return record_valid(ir::Op::reshape, {read}, std::move(attributes), {read->dtype, region.result},
+  return record_valid(ir::Op::reshape, read, std::move(attributes), {read->dtype, region.result},
                       site);
 }
 

@@ -1,6 +1,7 @@
 #include "frontend/exchange/memory_layout.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <numeric>
@@ -95,7 +96,7 @@ NodeRef elements_in(const NodeRef& memory, const MemoryLayout& layout, const Sit
   NodeRef elements = memory;
   if (!layout.is_whole()) {
     const ir::Attributes slice = layout.slice();
-    elements = record_valid(ir::Op::slice, {memory}, slice, {memory->dtype, slice.shape}, site);
+    elements = record_valid(ir::Op::slice, memory, slice, {memory->dtype, slice.shape}, site);
   }
   return permute(elements, layout.axes, site);
 }
@@ -105,7 +106,8 @@ NodeRef with_elements(const NodeRef& memory, const MemoryLayout& layout, const N
   std::vector<std::int64_t> inverse(layout.axes.size());
   for (std::size_t axis = 0; axis < inverse.size(); ++axis)
     inverse[static_cast<std::size_t>(layout.axes[axis])] = static_cast<std::int64_t>(axis);
-  return record_valid(ir::Op::slice_update, {memory, permute(value, inverse, site)}, layout.slice(),
+  const std::array operands = {memory, permute(value, inverse, site)};
+  return record_valid(ir::Op::slice_update, operands, layout.slice(),
                       {memory->dtype, memory->shape}, site);
 }
 

@@ -7,13 +7,17 @@
 #include "frontend/graph/hash_combiner.h"
 #include "frontend/graph/node_memory.h"
 #include "ir/base/fork_gate.h"
+#include "runtime/base/per_thread.h"
 
 namespace heddle::frontend {
 namespace {
 
-/// Queue of nodes to destroy while this thread destroys a node, so that destroying a long chain
-/// does not recurse. Null when no destruction is in progress.
-thread_local std::vector<Node*>* graveyard = nullptr;
+/// Nodes to destroy while this thread destroys a node, so that destroying a long chain does not
+/// recurse.
+struct Graveyard {
+  bool is_destroying = false;
+  std::vector<Node*> waiting;
+};
 
 /// Guards Node::results_ of all calls.
 constinit ir::Mutex results_mutex;
@@ -30,36 +34,20 @@ Recorders& recorders() {
 
 }  // namespace
 
-NodeRef::NodeRef(Node* node) : node_(node) {
-  if (node_ != nullptr) node_->references_.fetch_add(1, std::memory_order_relaxed);
-}
-
-NodeRef::~NodeRef() {
-  if (node_ != nullptr && node_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    Node::release(node_);
-  }
-}
-
 void Node::release(Node* node) {
   Recorder::remove(*node);
   node->leave_call();
-  if (graveyard != nullptr) {
-    graveyard->push_back(node);
-    return;
+  auto& graveyard = runtime::per_thread<Graveyard>();
+  graveyard.waiting.push_back(node);
+  if (graveyard.is_destroying) return;
+  graveyard.is_destroying = true;
+  while (!graveyard.waiting.empty()) {
+    Node* const next = graveyard.waiting.back();
+    graveyard.waiting.pop_back();
+    next->~Node();
+    free_node_memory(next);
   }
-  const auto destroy = [](Node* one) {
-    one->~Node();
-    free_node_memory(one);
-  };
-  std::vector<Node*> waiting;
-  graveyard = &waiting;
-  destroy(node);
-  while (!waiting.empty()) {
-    Node* const next = waiting.back();
-    waiting.pop_back();
-    destroy(next);
-  }
-  graveyard = nullptr;
+  graveyard.is_destroying = false;
 }
 
 bool Node::try_acquire() {
@@ -83,6 +71,12 @@ void Node::set_operands(std::span<const NodeRef> operands) {
     std::copy(operands.begin(), operands.end(), operands_.begin());
   }
   if (op == ir::Op::result) join_call();
+}
+
+void Node::move_operands(std::span<NodeRef> operands) {
+  if (operands.size() > operands_.size() || op == ir::Op::result) return set_operands(operands);
+  operand_count_ = static_cast<std::uint32_t>(operands.size());
+  std::ranges::move(operands, operands_.begin());
 }
 
 std::vector<NodeRef> Node::take_operands() {

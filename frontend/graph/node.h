@@ -37,14 +37,14 @@ struct Evaluation {
 class NodeRef {
  public:
   NodeRef() = default;
-  explicit NodeRef(Node* node);
+  explicit inline NodeRef(Node* node);
   NodeRef(const NodeRef& other) : NodeRef(other.node_) {}
   NodeRef(NodeRef&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   NodeRef& operator=(NodeRef other) noexcept {
     std::swap(node_, other.node_);
     return *this;
   }
-  ~NodeRef();
+  inline ~NodeRef();
 
   Node* get() const { return node_; }
   Node* operator->() const { return node_; }
@@ -115,6 +115,8 @@ class Node {
   /// node.
   std::span<const NodeRef> operands() const;
   void set_operands(std::span<const NodeRef> operands);
+  /// Moves the references.
+  void move_operands(std::span<NodeRef> operands);
   std::vector<NodeRef> take_operands();
 
   /// For a call: its other results that are alive and pending. They are computed with the call.
@@ -161,6 +163,15 @@ class Node {
   std::atomic<std::uint64_t> pinned_in_{0};  ///< the window in which the recorder counted its bytes
   std::optional<runtime::Device> planned_device_;
 };
+
+NodeRef::NodeRef(Node* node) : node_(node) {
+  if (node_ != nullptr) node_->references_.fetch_add(1, std::memory_order_relaxed);
+}
+
+NodeRef::~NodeRef() {
+  if (node_ != nullptr && node_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    Node::release(node_);
+}
 
 /// The current value of an Array. A copy of an Array has its own cell. A trace that uses an Array
 /// shares its cell; the cell then stays with the variable when the value is moved.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -173,8 +174,9 @@ ir::Type type_of_result(const Node& call, std::uint32_t index) {
   return ir::infer_results(OperandTypes(call.operands()), *call.attributes).at(index);
 }
 
-/// A result of the given type.
-NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attributes&& attributes,
+/// A result of the given type. Moves operands that are not const.
+template <class Operand>
+NodeRef record_typed(ir::Op op, std::span<Operand> operands, ir::Attributes&& attributes,
                      ir::Type&& type, const Site& site) {
   static const ir::Attributes& none = *new ir::Attributes;
   NodeRef node(new_node());
@@ -188,7 +190,11 @@ NodeRef record_typed(ir::Op op, std::span<const NodeRef> operands, ir::Attribute
   if (node->trace_id == 0)
     node->plan_for(common_device(ir::name_of(op, attributes), operands, site));
   node->site = site;
-  node->set_operands(operands);
+  if constexpr (std::is_const_v<Operand>) {
+    node->set_operands(operands);
+  } else {
+    node->move_operands(operands);
+  }
   if (node->trace_id == 0 && (op == ir::Op::slice || op == ir::Op::slice_update)) {
     node->dynamic_starts = dynamic_starts(op, site, attributes);
   }
@@ -211,11 +217,16 @@ NodeRef record(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attr
   return record_typed(op, operands, std::move(attributes), std::move(type), site);
 }
 
-NodeRef record_valid(ir::Op op, std::initializer_list<NodeRef> operands, ir::Attributes attributes,
-                     ir::Type type, Site site) {
+NodeRef record_elementwise(ir::Op op, std::span<NodeRef> operands, const Site& site) {
+  if (NodeRef known = fold_numbers(op, operands, {})) return known;
+  ir::Type type = located(site, [&] { return ir::infer(op, OperandTypes(operands), {}); });
+  return record_typed(op, operands, {}, std::move(type), site);
+}
+
+NodeRef record_valid(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes,
+                     ir::Type type, const Site& site) {
   if (Trace::current() != nullptr) return record(op, operands, std::move(attributes), site);
-  return record_typed(op, std::span(operands.begin(), operands.size()), std::move(attributes),
-                      std::move(type), site);
+  return record_typed(op, operands, std::move(attributes), std::move(type), site);
 }
 
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,
@@ -235,8 +246,8 @@ std::vector<NodeRef> record_call(std::span<const NodeRef> operands, ir::Attribut
   for (std::size_t i = 1; i < types.size(); ++i) {
     ir::Attributes which;
     which.index = static_cast<std::uint32_t>(i);
-    results.push_back(record_typed(ir::Op::result, {&results[0], 1}, std::move(which),
-                                   std::move(types[i]), site));
+    results.push_back(record_typed(ir::Op::result, std::span<const NodeRef>(&results[0], 1),
+                                   std::move(which), std::move(types[i]), site));
   }
   return results;
 }

@@ -23,10 +23,16 @@ inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, ir::At
 inline NodeRef record(ir::Op op, std::initializer_list<NodeRef> operands, Site site) {
   return record(op, std::span(operands.begin(), operands.size()), {}, site);
 }
+/// The same for an elementwise op without attributes. Moves the operands' references.
+NodeRef record_elementwise(ir::Op op, std::span<NodeRef> operands, const Site& site);
 /// The same for an op that is known to be valid, with a result of that type. Checked in a trace,
 /// where extents may be symbols.
-NodeRef record_valid(ir::Op op, std::initializer_list<NodeRef> operands, ir::Attributes attributes,
-                     ir::Type type, Site site);
+NodeRef record_valid(ir::Op op, std::span<const NodeRef> operands, ir::Attributes attributes,
+                     ir::Type type, const Site& site);
+inline NodeRef record_valid(ir::Op op, const NodeRef& operand, ir::Attributes attributes,
+                            ir::Type type, const Site& site) {
+  return record_valid(op, std::span(&operand, 1), std::move(attributes), std::move(type), site);
+}
 
 /// Records a call and returns its results.
 std::vector<NodeRef> record_call(const ir::CallOp& op, std::span<const NodeRef> operands,

@@ -20,9 +20,6 @@ namespace {
 
 std::atomic<std::uint64_t> next_trace_id{1};
 thread_local Trace* current_trace = nullptr;
-/// Number of scopes of traces, of all threads. While there is none, which is usual outside `jit`, a
-/// thread need not look up its own.
-std::atomic<std::uint32_t> open_scopes{0};
 
 Scalar constant_value(const Node& node) {
   const auto [low, high] = node.bits;
@@ -112,9 +109,7 @@ bool Trace::is_outside(const Node& node) const {
   return false;
 }
 
-Trace* Trace::current() {
-  return open_scopes.load(std::memory_order_relaxed) == 0 ? nullptr : current_trace;
-}
+Trace* Trace::of_thread() { return current_trace; }
 
 NodeRef Trace::parameter(DType dtype, ir::Shape shape, bool scalar) {
   NodeRef node(new_node());
@@ -218,10 +213,10 @@ const NodeRef& Trace::capture(Cell* cell) {
 }
 
 TraceScope::TraceScope(Trace* trace) : before_(std::exchange(current_trace, trace)) {
-  open_scopes.fetch_add(1, std::memory_order_relaxed);
+  Trace::open_scopes_.fetch_add(1, std::memory_order_relaxed);
 }
 TraceScope::~TraceScope() {
-  open_scopes.fetch_sub(1, std::memory_order_relaxed);
+  Trace::open_scopes_.fetch_sub(1, std::memory_order_relaxed);
   current_trace = before_;
 }
 

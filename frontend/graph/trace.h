@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -106,10 +107,15 @@ class Trace {
   std::uint32_t number_operation() { return operation_count_++; }
 
   /// The trace that this thread records into; null outside.
-  static Trace* current();
+  static Trace* current() {
+    return open_scopes_.load(std::memory_order_relaxed) == 0 ? nullptr : of_thread();
+  }
 
  private:
   friend class TraceScope;
+  static Trace* of_thread();
+  /// Scopes of all threads. While there are none, no thread has a current trace.
+  static inline std::atomic<std::uint32_t> open_scopes_{0};
   NodeRef parameter(DType dtype, ir::Shape shape, bool scalar);
 
   std::uint64_t id_;

@@ -1,6 +1,7 @@
 #include "frontend/python/array_object.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <ranges>
 #include <utility>
@@ -169,7 +170,7 @@ std::optional<std::vector<ViewStep>> steps_between(const NodeRef& from, NodeRef 
 
 NodeRef replay(const ViewStep& step, const NodeRef& operand, const Site& site) {
   if (step.op == Op::slice || step.op == Op::reshape)
-    return frontend::record_valid(step.op, {operand}, step.attributes,
+    return frontend::record_valid(step.op, operand, step.attributes,
                                   {operand->dtype, step.attributes.shape}, site);
   return frontend::record(step.op, {operand}, step.attributes, site);
 }
@@ -178,13 +179,14 @@ NodeRef replay(const ViewStep& step, const NodeRef& operand, const Site& site) {
 NodeRef put_back(const ViewStep& step, const NodeRef& operand, const NodeRef& element,
                  const Site& site) {
   if (step.op == Op::slice) {
-    return frontend::record_valid(Op::slice_update, {operand, element}, step.attributes,
+    const std::array operands = {operand, element};
+    return frontend::record_valid(Op::slice_update, operands, step.attributes,
                                   {operand->dtype, operand->shape}, site);
   }
   if (step.op == Op::reshape) {
     ir::Attributes attributes;
     attributes.shape = step.operand;
-    return frontend::record_valid(Op::reshape, {element}, std::move(attributes),
+    return frontend::record_valid(Op::reshape, element, std::move(attributes),
                                   {element->dtype, step.operand}, site);
   }
   if (is_part(step.op)) {

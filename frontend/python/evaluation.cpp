@@ -18,6 +18,7 @@
 #include "frontend/python/gil.h"
 #include "ir/base/kept_text.h"
 #include "runtime/base/log.h"
+#include "runtime/base/per_thread.h"
 #include "runtime/device/backend.h"
 #include "runtime/device/memory.h"
 #include "runtime/launch/capture.h"
@@ -36,7 +37,7 @@ struct Recorded {
   bool statement_began = false;
   bool pinned_read = false;
 };
-thread_local Recorded last_recorded;
+Recorded& last_recorded() { return runtime::per_thread<Recorded>(); }
 
 /// One entry for each base pinned in the buffer. Guarded by the GIL.
 std::unordered_multiset<const runtime::Buffer*>& pinned_buffers() {
@@ -122,7 +123,7 @@ void set_package_folder(std::string folder) {
 }
 
 SourceLocation python_location() {
-  Recorded& last = last_recorded;
+  Recorded& last = last_recorded();
   last.pinned_read = false;  // clears a read whose op was not recorded
   // The innermost frame that is not in a function of the package.
   nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
@@ -151,7 +152,7 @@ SourceLocation python_location() {
 }
 
 void statement_point() {
-  Recorded& last = last_recorded;
+  Recorded& last = last_recorded();
   if (!std::exchange(last.statement_began, false)) return;
   const auto function = reinterpret_cast<std::uintptr_t>(last.code);
   if (!frontend::evaluation_due(function + last.line)) return;
@@ -272,8 +273,8 @@ void pin(ArrayObject& array) {
   register_pinned(node);
 }
 
-void note_pinned_read() { last_recorded.pinned_read = true; }
-bool take_pinned_read() { return std::exchange(last_recorded.pinned_read, false); }
+void note_pinned_read() { last_recorded().pinned_read = true; }
+bool take_pinned_read() { return std::exchange(last_recorded().pinned_read, false); }
 
 Array own_value(Array array) {
   if (!array.has_value()) return array;
@@ -295,7 +296,15 @@ nb::object wrap(Array array) {
   }
   ArrayObject object(std::move(array));
   object.base().is_scalar = Access::raw(object.base().value)->shape.empty();
-  return nb::cast(std::move(object));
+  return to_object(std::move(object));
+}
+
+nb::object to_object(ArrayObject array) {
+  static const nb::handle type = nb::type<ArrayObject>();  // else looked up by name each time
+  nb::object object = nb::inst_alloc(type);
+  new (nb::inst_ptr<ArrayObject>(object)) ArrayObject(std::move(array));
+  nb::inst_mark_ready(object);
+  return object;
 }
 
 }  // namespace heddle::python

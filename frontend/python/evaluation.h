@@ -70,5 +70,7 @@ Array own_value(Array array);
 
 /// The array as a Python object. If it was recorded from pinned memory, it is computed here.
 nb::object wrap(Array array);
+/// The Python object of an array.
+nb::object to_object(ArrayObject array);
 
 }  // namespace heddle::python

@@ -295,11 +295,11 @@ nb::object get_item(ArrayObject& array, nb::handle key, const SourceLocation& wh
   frontend::Region region = frontend::region_of(node, items, where);
   const bool single = is_element(items, array.read(where));
   if (!single && reads_at_once(array, region, where))
-    return nb::cast(array.view_through(steps_of(region, node), where, true).value());
+    return to_object(array.view_through(steps_of(region, node), where, true).value());
   Array result = Access::make(frontend::sliced(node, region, where));
   if (single) return picked(std::move(result));
-  if (array.is_scalar()) return nb::cast(array.view_of(result, where));
-  return nb::cast(array.view_through(steps_of(region, node), std::move(result), where));
+  if (array.is_scalar()) return to_object(array.view_of(result, where));
+  return to_object(array.view_through(steps_of(region, node), std::move(result), where));
 }
 
 void set_item(ArrayObject& array, nb::handle key, nb::handle value, const SourceLocation& where) {
