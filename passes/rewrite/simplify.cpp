@@ -270,7 +270,21 @@ bool is_same_region(const Graph& graph, ValueId a, ValueId b) {
   return one.starts == other.starts && one.steps == other.steps && one.shape == other.shape;
 }
 
-/// Updates of parts that another update overwrites, and that are otherwise only read there.
+/// Whether two regions of one array are known to have no element in common.
+bool are_apart(const Graph& graph, ValueId a, ValueId b) {
+  const Attributes &one = graph.attributes(a), &other = graph.attributes(b);
+  for (std::size_t axis = 0; axis < one.starts.size(); ++axis) {
+    if (one.steps[axis] != Dim(1) || other.steps[axis] != Dim(1)) continue;
+    const Dim begin = one.starts[axis], begin_other = other.starts[axis];
+    if ((begin - begin_other - other.shape[axis]).is_non_negative() ||
+        (begin_other - begin - one.shape[axis]).is_non_negative())
+      return true;
+  }
+  return false;
+}
+
+/// Updates of parts that another update overwrites, and that are otherwise only read there. Other
+/// parts of the array may be read as well: they are what they were before.
 std::vector<bool> overwritten_updates(const Graph& graph) {
   const std::vector<bool> needed = ir::needed_nodes(graph);
   std::vector<bool> overwritten(graph.size()), read(graph.size());
@@ -279,10 +293,12 @@ std::vector<bool> overwritten_updates(const Graph& graph) {
     const auto user = static_cast<ValueId>(i);
     const auto operands = graph.operands(user);
     for (std::size_t k = 0; needed[i] && k < operands.size(); ++k) {
-      const bool same = k == 0 && graph.op(operands[k]) == Op::slice_update &&
-                        (graph.op(user) == Op::slice || graph.op(user) == Op::slice_update) &&
-                        is_same_region(graph, user, operands[k]);
-      if (!same) read[index_of(operands[k])] = true;
+      const bool accesses = k == 0 && graph.op(operands[k]) == Op::slice_update &&
+                            (graph.op(user) == Op::slice || graph.op(user) == Op::slice_update);
+      const bool same = accesses && is_same_region(graph, user, operands[k]);
+      const bool elsewhere =
+          accesses && graph.op(user) == Op::slice && are_apart(graph, user, operands[k]);
+      if (!same && !elsewhere) read[index_of(operands[k])] = true;
       if (same && graph.op(user) == Op::slice_update) overwritten[index_of(operands[k])] = true;
     }
   }
@@ -296,10 +312,11 @@ Result without_overwritten(const Graph& old, ValueId id, const std::vector<bool>
                            const Subject& s) {
   const bool applies = (s.op == Op::slice || s.op == Op::slice_update) &&
                        overwritten[index_of(old.operands(id)[0])] &&
-                       is_same_region(old, id, old.operands(id)[0]) &&
                        s.graph.op(s.operand()) == Op::slice_update;
   if (!applies) return std::nullopt;
   const auto update = s.graph.operands(s.operand());
+  if (!is_same_region(old, id, old.operands(id)[0]))
+    return s.graph.add(Op::slice, {update[0]}, s.attributes, s.location);
   if (s.op == Op::slice_update)
     return s.graph.add(Op::slice_update, {update[0], s.operand(1)}, s.attributes, s.location);
   if (s.is_same_type(update[1])) return update[1];

@@ -320,6 +320,28 @@ TEST_CASE("an update that another one overwrites goes") {
              "  return %4\n");
 }
 
+TEST_CASE("an update that another one overwrites goes if other parts of the array are read, too") {
+  const std::string parameters = "%0: f32[8,4], %1: f32[2,4]";
+  const auto reads = [](const std::string& starts) {
+    return "  %2 = slice_update %0, %1 starts=[3,0] steps=[1,1] shape=[2,4] : f32[8,4]\n"
+           "  %3 = slice %2 starts=[3,0] steps=[1,1] : f32[2,4]\n"
+           "  %4 = slice %2 starts=" +
+           starts +
+           " steps=[1,1] : f32[2,4]\n"
+           "  %5 = add %3, %4 : f32[2,4]\n"
+           "  %6 = slice_update %2, %5 starts=[3,0] steps=[1,1] shape=[2,4] : f32[8,4]\n"
+           "  return %6\n";
+  };
+  for (const std::string starts : {"[1,0]", "[5,0]"})
+    simplifies(parameters, "f32[8,4]", reads(starts),
+               "  %2 = slice %0 starts=" + starts +
+                   " steps=[1,1] : f32[2,4]\n"
+                   "  %3 = add %1, %2 : f32[2,4]\n"
+                   "  %4 = slice_update %0, %3 starts=[3,0] steps=[1,1] shape=[2,4] : f32[8,4]\n"
+                   "  return %4\n");
+  for (const std::string starts : {"[2,0]", "[4,0]"}) stays(parameters, "f32[8,4]", reads(starts));
+}
+
 TEST_CASE(
     "a slice of another region, which nothing needs, does not matter to an overwritten update") {
   ir::Graph graph = ir::parse(
