@@ -212,13 +212,7 @@ class AllSteps {
     return shaped(Op::broadcast_to, value.id, shape);
   }
 
-  bool uses_counter(const ir::Dims& dims) const {
-    return std::ranges::any_of(dims, [&](Dim dim) {
-      std::vector<ir::SymbolId> symbols;
-      dim.collect_symbols(symbols);
-      return std::ranges::find(symbols, steps_.counter) != symbols.end();
-    });
-  }
+  bool uses_counter(const ir::Dims& dims) const { return contains_symbol(dims, steps_.counter); }
 
   const ir::Location& location(ValueId id) const { return body_.node(id).location; }
 
@@ -247,8 +241,6 @@ class AllSteps {
 };
 
 }  // namespace
-
-namespace {}  // namespace
 
 std::optional<std::vector<ValueId>> all_steps(Graph& graph, const ir::CallData& scan,
                                               const StepAccesses& steps,

@@ -44,9 +44,8 @@ std::vector<std::size_t> crossings(const std::vector<std::size_t>& reach) {
 /// Finds the pattern of one repeat in its middle, and the steps that have it.
 class Matcher {
  public:
-  Matcher(const Graph& graph, const OperationSequence& sequence, Repeat repeat,
-          std::optional<ir::SymbolId> outer)
-      : graph_(graph), sequence_(sequence), repeat_(repeat), outer_(outer) {}
+  Matcher(const Graph& graph, const OperationSequence& sequence, Repeat repeat)
+      : graph_(graph), sequence_(sequence), repeat_(repeat) {}
 
   std::optional<RepeatedSteps> run(std::size_t min_steps) {
     align();
@@ -76,7 +75,10 @@ class Matcher {
         distance = std::max(distance, user - made);
       }
     }
+    // Of equal boundaries, one is taken that has what writes the same elements on one side.
     std::vector<std::size_t> crossing = crossings(reach);
+    for (std::size_t i = 0; i < repeat_.period; ++i)
+      crossing[i] = 2 * crossing[i] + (parts_writes(begin + i) ? 1 : 0);
     // A call stays together with its further results.
     for (std::size_t i = 0; i < repeat_.period; ++i) {
       if (graph_.op(sequence_.nodes[begin + i]) == ir::Op::result)
@@ -84,6 +86,23 @@ class Matcher {
     }
     repeat_.begin += static_cast<std::size_t>(
         std::ranges::distance(crossing.begin(), std::ranges::min_element(crossing)));
+  }
+
+  /// Whether the operation before a boundary is an update that the next one overwrites.
+  bool parts_writes(std::size_t boundary) const {
+    if (boundary == 0) return false;
+    const ValueId before = sequence_.nodes[boundary - 1];
+    if (graph_.op(before) != ir::Op::slice_update) return false;
+    const ir::Attributes& written = graph_.attributes(before);
+    const std::size_t end = std::min(boundary + repeat_.period, sequence_.nodes.size());
+    for (std::size_t i = boundary; i < end; ++i) {
+      const ValueId next = sequence_.nodes[i];
+      if (graph_.op(next) != ir::Op::slice_update || graph_.operands(next)[0] != before) continue;
+      const ir::Attributes& other = graph_.attributes(next);
+      return other.starts == written.starts && other.steps == written.steps &&
+             other.shape == written.shape;
+    }
+    return false;
   }
 
   bool find_pattern() {
@@ -137,17 +156,10 @@ class Matcher {
     pattern_[operation].starts = starts;
     for (std::size_t axis = 0; axis < starts.size(); ++axis) {
       const Dim growth = next[axis] - starts[axis];
-      if (!growth.is_constant() || has_outer_counter(starts[axis])) return false;
+      if (!growth.is_constant()) return false;
       pattern_[operation].growth.push_back(growth.constant());
     }
     return true;
-  }
-
-  /// A region is planned by itself, so it cannot use the counter of a loop around it.
-  bool has_outer_counter(Dim start) const {
-    std::vector<ir::SymbolId> symbols;
-    start.collect_symbols(symbols);
-    return outer_ && std::ranges::find(symbols, *outer_) != symbols.end();
   }
 
   void extend() {
@@ -239,7 +251,6 @@ class Matcher {
   const Graph& graph_;
   const OperationSequence& sequence_;
   Repeat repeat_;
-  const std::optional<ir::SymbolId> outer_;
   std::vector<RepeatedSteps::Operation> pattern_;
   std::size_t first_ = 0, end_ = 0;  ///< the steps that have the pattern
   Before before_;
@@ -260,9 +271,8 @@ OperationSequence::OperationSequence(const Graph& graph) : position(graph.size()
 }
 
 std::optional<RepeatedSteps> repeated_steps(const Graph& graph, const OperationSequence& sequence,
-                                            Repeat repeat, std::size_t min_steps,
-                                            std::optional<ir::SymbolId> outer) {
-  return Matcher(graph, sequence, repeat, outer).run(min_steps);
+                                            Repeat repeat, std::size_t min_steps) {
+  return Matcher(graph, sequence, repeat).run(min_steps);
 }
 
 }  // namespace heddle::passes

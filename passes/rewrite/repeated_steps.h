@@ -61,11 +61,9 @@ struct RepeatedSteps {
 inline constexpr std::size_t most_delay = 4;
 
 /// The steps around the middle of a repeat that have one pattern of operands; with as few values as
-/// possible that are needed from step to step. nullopt if there are not at least `min_steps`, and
-/// if starts contain `outer`, the counter of a loop whose region the graph is.
+/// possible that are needed from step to step. nullopt if there are not at least `min_steps`.
 std::optional<RepeatedSteps> repeated_steps(const ir::Graph& graph,
                                             const OperationSequence& sequence, Repeat repeat,
-                                            std::size_t min_steps,
-                                            std::optional<ir::SymbolId> outer);
+                                            std::size_t min_steps);
 
 }  // namespace heddle::passes

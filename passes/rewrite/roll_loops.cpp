@@ -14,6 +14,7 @@
 #include "passes/rewrite/repeated_steps.h"
 #include "passes/rewrite/rewrite.h"
 #include "passes/rewrite/rolled_loop.h"
+#include "passes/rewrite/stepped_region.h"
 #include "passes/rewrite/vectorize_loops.h"
 
 namespace heddle::passes {
@@ -106,7 +107,7 @@ class LoopFinder {
   }
 
   std::optional<RolledLoop> loop_of(const Repeat& repeat) const {
-    auto steps = repeated_steps(graph_, sequence_, repeat, least_steps(), limits_.counter);
+    auto steps = repeated_steps(graph_, sequence_, repeat, least_steps());
     if (!steps) return std::nullopt;
     RolledLoop loop{std::move(*steps), {}, {}, {}};
     std::vector<std::size_t> delays = delays_in(loop);
@@ -125,8 +126,15 @@ class LoopFinder {
     }
     for (std::size_t i = 0; i < delays.size(); ++i)
       for (std::size_t delay = 1; delay <= delays[i]; ++delay) loop.carries.push_back({i, delay});
-    if (!pays(loop) && !needs_no_arrays(loop)) return std::nullopt;
+    loop.without_arrays = starts_at_counter(loop);
+    if ((loop.without_arrays || !pays(loop)) && !needs_no_arrays(loop)) return std::nullopt;
     return loop;
+  }
+
+  bool starts_at_counter(const RolledLoop& loop) const {
+    return limits_.counter && std::ranges::any_of(loop.steps.operations, [&](const auto& one) {
+             return contains_symbol(one.starts, *limits_.counter);
+           });
   }
 
   bool pays(const RolledLoop& loop) const {
@@ -144,8 +152,8 @@ class LoopFinder {
       return carry.delay == 1 && std::ranges::count(growth, 0) < std::ssize(growth);
     });
     if (!writes) return false;
-    const LoopForm form =
-        form_of_loop(*scan_of(loop, graph_, sequence_), operand_types(loop, graph_, sequence_));
+    const LoopForm form = form_of_loop(*scan_of(loop, graph_, sequence_),
+                                       operand_types(loop, graph_, sequence_), limits_.counter);
     return form == LoopForm::none ||
            (form == LoopForm::of_parts && loop.steps.count >= limits_.min_steps);
   }
@@ -267,20 +275,28 @@ class Roller {
       operands.push_back(before == loop.steps.before.end() ? filled(graph_, type, 0)
                                                            : copied(before->second));
     }
-    ir::Attributes attributes;
-    attributes.call = scan_of(loop, old_, sequence_);
-    const ir::Location where = old_.node(old_node(loop, 0, 0)).location;
-    const ValueId call = graph_.add(ir::Op::call, operands, attributes, where);
-    map_carries(loop, call);
+    const std::vector<ValueId> results = results_of(loop, operands);
+    map_carries(loop, results);
     for (std::size_t i = 0; i < loop.stacked.size(); ++i)
-      map_stack(loop, loop.stacked[i], graph_.result(call, loop.carries.size() + i));
+      map_stack(loop, loop.stacked[i], results[loop.carries.size() + i]);
   }
 
-  void map_carries(const RolledLoop& loop, ValueId call) {
+  std::vector<ValueId> results_of(const RolledLoop& loop, const std::vector<ValueId>& operands) {
+    ir::Attributes attributes;
+    attributes.call = scan_of(loop, old_, sequence_);
+    if (loop.without_arrays) return *loop_without_arrays(graph_, *attributes.call, operands);
+    const ir::Location where = old_.node(old_node(loop, 0, 0)).location;
+    const ValueId call = graph_.add(ir::Op::call, operands, attributes, where);
+    std::vector<ValueId> results;
+    for (std::size_t i = 0; i < loop.carries.size() + loop.stacked.size(); ++i)
+      results.push_back(graph_.result(call, i));
+    return results;
+  }
+
+  void map_carries(const RolledLoop& loop, const std::vector<ValueId>& results) {
     for (std::size_t i = 0; i < loop.carries.size(); ++i) {
       const auto [operation, delay] = loop.carries[i];
-      mapped_[index_of(old_node(loop, loop.steps.count - delay, operation))] =
-          graph_.result(call, i);
+      mapped_[index_of(old_node(loop, loop.steps.count - delay, operation))] = results[i];
     }
   }
 

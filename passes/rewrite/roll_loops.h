@@ -14,7 +14,9 @@ struct RollLimits {
   /// Up to so many, steps that read and write other elements than the steps before stay unrolled,
   /// if they fuse with each other: they are fewer kernels than steps.
   std::size_t most_fused_nodes = 5000;
-  std::optional<ir::SymbolId> counter = {};  ///< of the loop whose region the graph is
+  /// Of the loop whose region the graph is. A region is planned by itself and cannot use it, so a
+  /// loop that starts there must need no arrays; what it becomes then has the starts outside of it.
+  std::optional<ir::SymbolId> counter = {};
   /// So many steps are worth a loop, whatever they do, if they can then be done at once
   /// (LoopForm::none). `min_steps` are, if the loop need not carry arrays. 0: not asked.
   std::size_t min_independent_steps = 0;

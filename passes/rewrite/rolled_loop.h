@@ -21,6 +21,7 @@ struct RolledLoop {
   std::vector<ir::ValueId> outside;
   std::vector<Carry> carries;        ///< each with its shorter delays before it
   std::vector<std::size_t> stacked;  ///< operations
+  bool without_arrays = false;       ///< becomes what loop_without_arrays() makes of it
 
   std::size_t index_of(Carry carry) const {
     return static_cast<std::size_t>(std::ranges::find(carries, carry) - carries.begin());

@@ -135,6 +135,12 @@ std::optional<SteppedRegion> stepped_region(const ir::Attributes& attributes,
   return region;
 }
 
+bool contains_symbol(const ir::Dims& dims, ir::SymbolId symbol) {
+  std::vector<ir::SymbolId> symbols;
+  for (const Dim dim : dims) dim.collect_symbols(symbols);
+  return std::ranges::find(symbols, symbol) != symbols.end();
+}
+
 bool are_apart_in_a_step(const SteppedRegion& a, const SteppedRegion& b, std::int64_t steps) {
   return any_axis(a, b, [&](const Axis& one, const Axis& other) {
     return are_apart_in_a_step(one, other, steps);

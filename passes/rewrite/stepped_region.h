@@ -34,6 +34,8 @@ struct SteppedRegion {
 /// if the starts are no line in the counter, or if extents or steps contain symbols.
 std::optional<SteppedRegion> stepped_region(const ir::Attributes& attributes, ir::SymbolId counter);
 
+bool contains_symbol(const ir::Dims& dims, ir::SymbolId symbol);
+
 /// Whether two regions of one array, each in the same step, are known to have no element in common.
 bool are_apart_in_a_step(const SteppedRegion& a, const SteppedRegion& b, std::int64_t steps);
 /// The same for `a` in any step and `b` in any step before that.

@@ -24,6 +24,20 @@ std::optional<std::vector<ValueId>> without_arrays(Graph& graph, const ir::CallD
                                  : carry_parts(graph, scan, steps, operands);
 }
 
+/// Whether a region of a call in the graph, or one in that, has a slice that starts at the symbol.
+bool regions_use(const Graph& graph, ir::SymbolId symbol) {
+  for (std::uint32_t i = 0; i < graph.size(); ++i) {
+    if (graph.op(ValueId{i}) != Op::call) continue;
+    for (const ir::Region& region : graph.attributes(ValueId{i}).call->regions) {
+      const Graph& body = *region.graph;
+      for (std::uint32_t k = 0; k < body.size(); ++k)
+        if (contains_symbol(body.attributes(ValueId{k}).starts, symbol)) return true;
+      if (regions_use(body, symbol)) return true;
+    }
+  }
+  return false;
+}
+
 class Vectorizer {
  public:
   explicit Vectorizer(const Graph& graph) : old_(graph), results_(graph.size()) {}
@@ -48,10 +62,8 @@ class Vectorizer {
     ir::Attributes attributes = old_.attributes(id);
     vectorize_regions(attributes.call);
     const ir::CallData& call = *attributes.call;
-    const auto steps =
-        call.op == &ir::calls::scan() ? step_accesses(call, operands.size()) : std::nullopt;
-    if (steps) {
-      auto& made = results_[index_of(id)] = without_arrays(graph, call, *steps, operands);
+    if (call.op == &ir::calls::scan()) {
+      auto& made = results_[index_of(id)] = loop_without_arrays(graph, call, operands);
       changes_ |= made.has_value();
       if (made) return made->front();
     }
@@ -78,13 +90,21 @@ class Vectorizer {
 
 }  // namespace
 
-LoopForm form_of_loop(const ir::CallData& scan, const std::vector<ir::Type>& operands) {
+std::optional<std::vector<ValueId>> loop_without_arrays(Graph& graph, const ir::CallData& scan,
+                                                        const std::vector<ValueId>& operands) {
+  const auto steps = step_accesses(scan, operands.size());
+  return steps ? without_arrays(graph, scan, *steps, operands) : std::nullopt;
+}
+
+LoopForm form_of_loop(const ir::CallData& scan, const std::vector<ir::Type>& operands,
+                      std::optional<ir::SymbolId> outer) {
   Graph graph;
   std::vector<ValueId> parameters;
   for (const ir::Type& type : operands)
     parameters.push_back(graph.parameter(type.dtype, type.shape));
   const auto steps = step_accesses(scan, operands.size());
   if (!steps || !without_arrays(graph, scan, *steps, parameters)) return LoopForm::of_arrays;
+  if (outer && regions_use(graph, *outer)) return LoopForm::of_arrays;
   return steps->are_independent() ? LoopForm::none : LoopForm::of_parts;
 }
 

@@ -17,9 +17,17 @@ namespace heddle::passes {
 /// nullopt if all loops stay.
 std::optional<ir::Graph> vectorize_loops(const ir::Graph& graph);
 
+/// The results of a control.scan that need not carry arrays, given its operands: they are added to
+/// the graph as ops on all steps, or as a loop that carries parts. nullopt if it must, or if steps
+/// do what cannot be known.
+std::optional<std::vector<ir::ValueId>> loop_without_arrays(
+    ir::Graph& graph, const ir::CallData& scan, const std::vector<ir::ValueId>& operands);
+
 enum class LoopForm : std::uint8_t { none, of_parts, of_arrays };
-/// What vectorize_loops() would make of a control.scan of such operands: no loop, a loop that
-/// carries parts of arrays, or the same loop.
-LoopForm form_of_loop(const ir::CallData& scan, const std::vector<ir::Type>& operands);
+/// What loop_without_arrays() would make of a control.scan of such operands: no loop, a loop that
+/// carries parts of arrays, or nothing, and the loop stays. It stays as well if `outer`, the
+/// counter of the loop around it, would be used in a region of what is made.
+LoopForm form_of_loop(const ir::CallData& scan, const std::vector<ir::Type>& operands,
+                      std::optional<ir::SymbolId> outer);
 
 }  // namespace heddle::passes

@@ -279,6 +279,77 @@ TEST_CASE("loops in loops are rolled") {
   CHECK(result.size() < 8);
 }
 
+TEST_CASE(
+    "loops that start at the counter of the loop around them use it outside of their region") {
+  using Step = std::function<ir::ValueId(ir::Graph&, ir::ValueId, std::int64_t)>;
+  const ir::Dim outer = ir::Dim::symbol("c");
+  std::vector<ir::SymbolId> symbols;
+  outer.collect_symbols(symbols);
+  const auto at = [&](ir::Graph& graph, ir::ValueId matrix, std::int64_t column) {
+    ir::Attributes part;
+    part.shape = {1, 1};
+    part.starts = {outer, column};
+    part.steps = {1, 1};
+    return graph.add(ir::Op::slice, {matrix}, part);
+  };
+  const auto with = [&](ir::Graph& graph, ir::ValueId matrix, ir::ValueId value,
+                        std::int64_t column) {
+    ir::Attributes part;
+    part.shape = {1, 1};
+    part.starts = {outer, column};
+    part.steps = {1, 1};
+    return graph.add(ir::Op::slice_update, {matrix, value}, part);
+  };
+  // Returns the number of loops in the rolled region of a loop around it.
+  const auto loops = [&](const Step& step) {
+    ir::Graph graph;
+    graph.parameter(DType::u8, {outer, 0});
+    ir::ValueId matrix = graph.parameter(DType::i64, {7, 50});
+    const ir::ValueId other = graph.parameter(DType::i64, {7, 50});
+    for (std::int64_t i = 0; i < 40; ++i) {
+      const ir::ValueId sum =
+          graph.add(ir::Op::add, {step(graph, matrix, i), at(graph, other, i + 2)});
+      matrix = with(graph, matrix, sum, i + 1);
+    }
+    graph.outputs = {matrix};
+    const ir::Graph result = roll_loops(graph, {.counter = symbols[0], .min_independent_steps = 4});
+    ir::verify(result);
+    for (std::uint32_t i = 0; i < result.size(); ++i) {
+      if (!result.is_call_of(ir::ValueId{i}, ir::calls::scan())) continue;
+      const ir::Graph& body = *result.attributes(ir::ValueId{i}).call->regions[0].graph;
+      CHECK_FALSE(contains(ir::print(body), "[c"));
+    }
+    for (const std::int64_t counter : {0, 3, 6}) {
+      const std::vector<ir::HostArray> arguments = {moderate_sample(DType::u8, {counter, 0}, 1),
+                                                    moderate_sample(DType::i64, {7, 50}, 2),
+                                                    moderate_sample(DType::i64, {7, 50}, 3)};
+      CHECK_MESSAGE(
+          ir::interpret(result, arguments)[0].data == ir::interpret(graph, arguments)[0].data,
+          ir::print(result));
+    }
+    return std::pair(count_scans(result), result.size() < 20);
+  };
+  // A step reads what the one before has written; and an element that stays where it is.
+  CHECK(loops([&](ir::Graph& graph, ir::ValueId matrix, std::int64_t i) {
+          return graph.add(ir::Op::multiply, {at(graph, matrix, i), at(graph, matrix, 49)});
+        }) == std::pair(std::size_t{1}, true));
+  // It does not.
+  CHECK(loops([&](ir::Graph& graph, ir::ValueId matrix, std::int64_t i) {
+          return graph.add(ir::Op::negative, {at(graph, matrix, i + 1)});
+        }) == std::pair(std::size_t{0}, true));
+  // What it reads at the counter is computed in the step; so is what is no operation on elements.
+  CHECK(loops([&](ir::Graph& graph, ir::ValueId matrix, std::int64_t i) {
+          const ir::ValueId numbers =
+              graph.add(ir::Op::multiply, {integer(graph, i), graph.parameters()[2]});
+          return graph.add(ir::Op::multiply, {at(graph, matrix, i), at(graph, numbers, 3)});
+        }) == std::pair(std::size_t{0}, false));
+  CHECK(loops([&](ir::Graph& graph, ir::ValueId matrix, std::int64_t i) {
+          ir::Attributes along;
+          along.axes = {1};
+          return graph.add(ir::Op::cumsum, {at(graph, matrix, i)}, along);
+        }) == std::pair(std::size_t{0}, false));
+}
+
 TEST_CASE("random steps compute the same when they are rolled") {
   constexpr int graphs = 300;
   int loops = 0;

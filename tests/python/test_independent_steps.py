@@ -144,6 +144,35 @@ def test_no_loop_is_left(program):
     assert "vectorize_loops" in text and "control.scan" not in text, text
 
 
+def seidel(xp, a, steps=3):
+    """After npbench's seidel_2d: a recurrence along each row, which needs the row before it."""
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            a[i, 1:-1] += a[i - 1, :-2] + a[i - 1, 2:] + a[i, 2:] + a[i + 1, 1:-1]
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] += a[i, j - 1] * a[i, 0]
+                a[i, j] /= 9.0
+    return a
+
+
+def down_the_columns(xp, a):
+    for j in range(1, a.shape[1]):
+        a[:, j] += xp.cumsum(a[:, j - 1]) * 0.01
+        for i in range(a.shape[0] - 2, -1, -1):
+            a[i, j] -= a[i + 1, j] * 0.5
+    return a
+
+
+@pytest.mark.parametrize("program", [seidel, down_the_columns], ids=lambda f: f.__name__)
+def test_recurrences_at_the_counter_of_another_loop_are_loops_inside_a_kernel(program):
+    a = np.random.default_rng(8).random((44, 40))
+    jitted = hd.jit(lambda x: program(hd, x))
+    text = str(jitted.lower(hd.spec(a.shape, hd.float64)).explain())
+    assert "control.scan" in text and "_loop_" in text, text
+    assert len([line for line in text.splitlines() if line.startswith("  hd_")]) < 30, text
+    np.testing.assert_allclose(hd.asnumpy(jitted(hd.asarray(a))), program(np, a), rtol=1e-12)
+
+
 def test_loops_of_the_library_are_done_at_once():
     a = np.random.default_rng(6).standard_normal((20, 30))
 
