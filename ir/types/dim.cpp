@@ -15,6 +15,7 @@
 #include "heddle/error.h"
 
 #include "ir/base/fork_gate.h"
+#include "ir/types/dim_division.h"
 
 namespace heddle::ir {
 namespace {
@@ -73,6 +74,7 @@ struct Dim::Polynomial {
     if (dim.value_ == 0) return {};
     return {{dim.value_, {}}};
   }
+  static Dim dim_of(Term term) { return from_terms({{std::move(term)}, {}, 0}); }
 };
 
 namespace {
@@ -299,31 +301,42 @@ Dim Dim::divided_by(std::int64_t factor) const {
   return from_terms(std::move(result));
 }
 
+namespace {
+
+/// term / divisor, if the quotient has integer coefficients and no negative powers.
+std::optional<Term> quotient_of(Term term, const Term& divisor) {
+  if (term.coefficient % divisor.coefficient != 0) return std::nullopt;
+  term.coefficient /= divisor.coefficient;
+  for (const SymbolId factor : divisor.factors) {
+    const auto found = std::ranges::find(term.factors, factor);
+    if (found == term.factors.end()) return std::nullopt;
+    term.factors.erase(found);
+  }
+  return term;
+}
+
+}  // namespace
+
+// Long division. The first term of the rest gets smaller in each step, in the order of terms.
+DimDivision divide_polynomials(Dim value, Dim divisor) {
+  if (divisor == Dim(0))
+    throw InternalError(fmt::format("extent {} divided by 0", value.to_string()));
+  const Term first = Dim::Polynomial::terms_of(divisor).front();
+  DimDivision result;
+  for (Dim rest = value; !(rest == Dim(0));) {
+    const Term term = Dim::Polynomial::terms_of(rest).front();
+    const std::optional<Term> quotient = quotient_of(term, first);
+    const Dim moved = Dim::Polynomial::dim_of(quotient.value_or(term));
+    (quotient ? result.quotient : result.remainder) += moved;
+    rest = rest - (quotient ? moved * divisor : moved);
+  }
+  return result;
+}
+
 std::optional<Dim> Dim::exact_quotient(Dim divisor) const {
-  if (*this == Dim(0)) return Dim(0);
-  if (divisor.is_constant())
-    return divisor.value_ > 0 && divisible_by(divisor.value_)
-               ? std::optional<Dim>(divided_by(divisor.value_))
-               : std::nullopt;
-  const std::vector<Term> terms = Polynomial::terms_of(*this), by = Polynomial::terms_of(divisor);
-  if (by.empty()) return std::nullopt;
-  if (by.size() > 1) {
-    if (terms.front().coefficient % by.front().coefficient != 0) return std::nullopt;
-    const Dim factor = terms.front().coefficient / by.front().coefficient;
-    return factor * divisor == *this ? std::optional<Dim>(factor) : std::nullopt;
-  }
-  Polynomial quotient;
-  for (Term term : terms) {
-    if (term.coefficient % by[0].coefficient != 0) return std::nullopt;
-    term.coefficient /= by[0].coefficient;
-    for (const SymbolId factor : by[0].factors) {
-      const auto found = std::ranges::find(term.factors, factor);
-      if (found == term.factors.end()) return std::nullopt;
-      term.factors.erase(found);
-    }
-    quotient.terms.push_back(std::move(term));
-  }
-  return from_terms(std::move(quotient));
+  if (divisor == Dim(0)) return std::nullopt;
+  const DimDivision division = divide_polynomials(*this, divisor);
+  return division.remainder == Dim(0) ? std::optional<Dim>(division.quotient) : std::nullopt;
 }
 
 std::int64_t Dim::evaluate(std::span<const SymbolBinding> bindings) const {

@@ -4,6 +4,8 @@
 
 #include "heddle/error.h"
 
+#include "ir/types/dim_division.h"
+
 namespace heddle::passes {
 
 std::string text_of(const Index& index) {
@@ -158,16 +160,16 @@ struct Division {
   Index whole, part;
 };
 
-/// `nearest`: of 17 = 1 * 18 - 1, the part keeps -1. Otherwise it keeps 17, and of 38 = 2 * 18 + 2
-/// it keeps 2.
+/// Divides the offset and each coefficient. By constants, 38 is 2 * 18 + 2, and 17 is 0 * 18 + 17
+/// or, if `nearest`, 1 * 18 - 1. By symbols, n + 5 is not divided or, if `nearest`, 1 * (n + 4)
+/// + 1.
 Division split(const Index& index, Dim divisor, bool nearest) {
   Division result;
   const auto quotient = [&](Dim value) -> std::optional<Dim> {
-    if (value == divisor) return Dim(1);
     if (const auto exact = value.exact_quotient(divisor)) return exact;
-    if (!divisor.is_constant()) return std::nullopt;
+    if (!divisor.is_constant())
+      return nearest ? ir::divide_polynomials(value, divisor).quotient : Dim(0);
     const std::int64_t by = divisor.constant();
-    if (value.divisible_by(by)) return value.divided_by(by);
     if (!value.is_constant() || value.constant() < 0) return std::nullopt;
     const std::int64_t whole = value.constant() / by, part = value.constant() % by;
     return whole + (nearest && part > by / 2 ? 1 : 0);
@@ -317,6 +319,13 @@ Index linear_index(IndexSpace& space, const IndexMap& map, const Shape& shape) {
   return linear;
 }
 
+namespace {
+
+/// Whether a <= b is known, unless b is 0.
+bool is_at_most(Dim a, Dim b) { return (b - a).is_non_negative() || b.exact_quotient(a); }
+
+}  // namespace
+
 IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, const Shape& from) {
   IndexMap result(from.size());
   std::size_t to_end = to.size(), from_end = from.size();
@@ -327,8 +336,8 @@ IndexMap reshape_map(IndexSpace& space, const IndexMap& map, const Shape& to, co
     Dim from_count = from[from_begin], to_count = 1;
     while (!(to_count == from_count)) {
       const bool extend_to =
-          to_begin > 0 && (from_begin == 0 || !from_count.is_constant() ||
-                           (to_count.is_constant() && to_count.constant() < from_count.constant()));
+          to_begin > 0 && (from_begin == 0 || is_at_most(to_count, from_count) ||
+                           (!is_at_most(from_count, to_count) && !from_count.is_constant()));
       if (extend_to) {
         to_count *= to[--to_begin];
       } else if (from_begin > 0) {

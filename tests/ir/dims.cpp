@@ -10,6 +10,7 @@
 #include "heddle/error.h"
 
 #include "ir/types/dim.h"
+#include "ir/types/dim_division.h"
 
 using namespace heddle;
 using namespace heddle::ir;
@@ -167,6 +168,30 @@ TEST_CASE("division is by common factors only") {
   CHECK_THROWS_AS(Dim(smallest).divided_by(-1), ShapeError);
   CHECK_THROWS_AS(dim("n").divided_by(2), InternalError);
   CHECK_THROWS_AS(Dim(4).divisible_by(0), InternalError);
+}
+
+TEST_CASE("division of polynomials leaves a remainder") {
+  const auto divided = [](const char* value, const char* divisor) {
+    const DimDivision division = divide_polynomials(dim(value), dim(divisor));
+    return division.quotient.to_string() + " rest " + division.remainder.to_string();
+  };
+  CHECK(divided("n+5", "n+4") == "1 rest 1");
+  CHECK(divided("n*n+5*n+4", "n+4") == "n+1 rest 0");
+  CHECK(divided("m*n*n+5*m*n+4*m+3", "n+4") == "m*n+m rest 3");
+  CHECK(divided("m+3", "n+4") == "0 rest m+3");
+  CHECK(divided("3*n+1", "2*n") == "0 rest 3*n+1");
+  CHECK(divided("38", "18") == "0 rest 38");
+  CHECK_THROWS_AS(divide_polynomials(dim("n"), 0), InternalError);
+  CHECK(dim("n*n+5*n+4").exact_quotient(dim("n+1")) == dim("n+4"));
+  CHECK_FALSE(dim("n*n+5*n+5").exact_quotient(dim("n+1")));
+  Samples samples(5);
+  for (int i = 0; i < 1000; ++i) {
+    const Dim a = samples.make(i % 7).dim, b = samples.make(i % 4).dim;
+    if (b == Dim(0)) continue;
+    const DimDivision division = divide_polynomials(a, b);
+    CHECK(division.quotient * b + division.remainder == a);
+    CHECK((a * b).exact_quotient(b) == a);
+  }
 }
 
 TEST_CASE("non-negativity is claimed only where coefficients show it") {

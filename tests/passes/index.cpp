@@ -214,3 +214,16 @@ TEST_CASE("a reshape with a symbol keeps the axes apart that do not mix") {
   const IndexMap back = reshape_map(space, inside, from, to);
   CHECK(back == map);
 }
+
+// sliding_window_view repeats an axis, and reads it with a row length that is one more.
+TEST_CASE("windows along an axis of symbolic extent are affine") {
+  IndexSpace space;
+  const Dim n = Dim::symbol("n"), b = Dim::symbol("b");
+  const Shape windows{b, n, n + 5}, flat{b, n * (n + 5)}, repeated{b, n + 1, n + 4};
+  IndexMap map;
+  for (const Dim extent : {b, n, Dim(5)}) map.push_back(space.loop(space.new_loop(extent)));
+  const Shape longer{b, (n + 1) * (n + 4)};
+  const IndexMap inside =
+      reshape_map(space, reshape_map(space, map, windows, flat), longer, repeated);
+  CHECK(inside == IndexMap{map[0], map[1], space.add(map[1], map[2])});
+}

@@ -297,6 +297,16 @@ def test_local_response_normalisation(count):
         nnet.lrnorm_bc01(hd.asarray(x[0]))
 
 
+def test_normalisation_of_many_shapes():
+    # A call that meets different shapes is compiled for symbolic extents.
+    generator = np.random.default_rng(9)
+    for shape in [(2, 7, 3, 4), (3, 6, 5, 5), (1, 9, 4, 2), (2, 5, 6, 7), (4, 1, 3, 3)]:
+        x = generator.standard_normal(shape)
+        squares = np.pad(x * x, ((0, 0), (2, 2), (0, 0), (0, 0)))
+        scale = 2 + 0.1 * sum(squares[:, i:i + shape[1]] for i in range(5))
+        close(nnet.lrnorm_bc01(hd.asarray(x), 5, 0.1, 0.75, 2.0), x / scale ** 0.75, terms=5)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "complex64", "bool", "int16"])
 @pytest.mark.parametrize("width", [7, 8, 13, 28])
 def test_windows_of_padded_images_in_one_kernel(dtype, width):
