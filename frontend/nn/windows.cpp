@@ -33,36 +33,46 @@ Array padded(const Array& x, std::int64_t axis, std::int64_t before, std::int64_
 }
 
 /// Moves what window element k has for position p, [..., size, count], to the element of the images
-/// that it is, [..., size, extent]: strides * p + k - padding. All others are 0.
+/// that it is, stride * p + k - padding: [..., turns, extent]. An element of the images is in at
+/// most `turns` windows, size / stride rounded up; where it is in fewer, the others are 0.
 ///
-/// Rows of `count * strides` elements are padded and read with a row length that is one less, so
-/// that each row begins one element earlier.
+/// Element stride * q + m of the padded images is element stride * t + m of the window at q - t,
+/// for t from 0 to turns - 1. So windows are divided into turns, each of which is moved by t
+/// positions: rows of positions are padded and read with a row length that is one less, so that
+/// each row begins one position earlier.
 Array placed(const Array& windows, std::int64_t padding, std::int64_t stride, std::int64_t extent,
              const SourceLocation& where) {
   const AtLocation here(where);
   NodeRef node = Access::node(windows, where);
   const std::int64_t rank = rank_of(node), last = rank - 1;
   const std::int64_t size = extent_of(node, last - 1).constant();
-  std::int64_t length = extent_of(node, last).constant() * stride;
-  if (stride > 1) {
-    const Array wide =
-        padded(Access::make(insert_axis(node, rank, where)), rank, 0, stride - 1, Scalar(0), where);
-    ir::Shape shape = node->shape;
-    shape.back() = length;
-    node = reshape_to(Access::node(wide, where), shape, where);
-  }
-  const std::int64_t before = std::max<std::int64_t>(0, size - 1 - padding);
-  const std::int64_t after = std::max<std::int64_t>(0, extent + padding + 1 - length);
-  node = Access::node(padded(Access::make(node), last, before, after, Scalar(0), where), where);
-  length += before + after;
-  ir::Shape flat = node->shape;
+  const std::int64_t count = extent_of(node, last).constant();
+  const std::int64_t turns = (size + stride - 1) / stride;
+  const std::int64_t first = padding / stride, end = (padding + extent + stride - 1) / stride;
+
+  node = Access::node(padded(windows, last - 1, 0, turns * stride - size, Scalar(0), where), where);
+  ir::Shape shape = node->shape;
+  shape[static_cast<std::size_t>(last - 1)] = turns;
+  shape.insert(shape.end() - 1, stride);
+  const Array divided =
+      moveaxis(here(Access::make(reshape_to(node, shape, where))), last, last + 1);
+
+  const std::int64_t before = std::max<std::int64_t>(0, turns - 1 - first);
+  const std::int64_t after = std::max<std::int64_t>(0, end + 1 - count);
+  const std::int64_t length = before + count + after;
+  node = Access::node(padded(divided, last, before, after, Scalar(0), where), where);
+  ir::Shape flat = node->shape;  // [..., turns, positions, stride]
+  flat.erase(flat.end() - 2);
+  flat[static_cast<std::size_t>(last - 1)] = turns * length;
+  node = slice_along(reshape_to(node, flat, where), last - 1, 0, turns * (length - 1), 1, where);
+  flat[static_cast<std::size_t>(last - 1)] = turns;
+  flat.insert(flat.end() - 1, length - 1);
+  node = slice_along(reshape_to(node, flat, where), last, before + first, end - first, 1, where);
+
   flat.pop_back();
-  flat.back() = size * length;
-  node = slice_along(reshape_to(node, flat, where), last - 1, 0, size * (length - 1), 1, where);
-  flat.back() = size;
-  flat.emplace_back(length - 1);
+  flat.back() = (end - first) * stride;
   node = reshape_to(node, flat, where);
-  return Access::make(slice_along(node, last, before + padding, extent, 1, where));
+  return Access::make(slice_along(node, last, padding - first * stride, extent, 1, where));
 }
 
 }  // namespace
