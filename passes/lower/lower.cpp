@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "ir/calls/control.h"
 #include "ir/calls/user_map.h"
@@ -17,6 +18,14 @@
 namespace heddle::passes {
 
 namespace {
+
+/// The place that most operands have; of several, that of the last operand.
+std::uint32_t most_frequent_operand(const Place& place) {
+  const auto count = [&](const Place::Use& use) {
+    return std::ranges::count(place.operands, use.place, &Place::Use::place);
+  };
+  return std::ranges::max_element(place.operands.rbegin(), place.operands.rend(), {}, count)->place;
+}
 
 class Lowering {
  public:
@@ -72,6 +81,8 @@ class Lowering {
   int emit(const Place& place);
   int emit_load(const Place& place);
   int emit_choice(const Place& place);
+  bool is_zero(int instruction) const;
+  bool is_zero_outside(const Place::Use& use) const;
   int emit_unrolled(const Place& place);
   int emit_user_map(const Place& place);  ///< or a user.write
   int emit_array(int operand, ValueId value);
@@ -96,6 +107,7 @@ class Lowering {
   std::map<std::uint32_t, int> conditions_;
   std::map<AtomId, Index> positions_;
   std::map<Guard, int> guards_;
+  std::map<int, Guard> guarded_loads_;
 };
 
 Lowering::Root Lowering::whole(ValueId node, const IndexMap& map) {
@@ -215,18 +227,38 @@ int Lowering::emit_load(const Place& place) {
   load.operand = operand_slot(place.node, false);
   load.address =
       addressed(linear_index(space_, place.map, graph_.shape(place.node)), load.arguments);
-  return push(std::move(load), place.node);
+  const int result = push(std::move(load), place.node);
+  if (!place.guard.empty()) guarded_loads_.emplace(result, place.guard);
+  return result;
 }
 
-// Parts of a concatenation, starting with the last; or a slice_update's value over its base.
+// Parts of a concatenation, or a slice_update's value over its base, are chosen by their guards.
+// The part that occurs most often, as the value around a padded array, needs none. If that is 0, a
+// load that is 0 outside of its guard needs no choice either.
 int Lowering::emit_choice(const Place& place) {
-  int result = instructions_[place.operands.back().place];
-  for (std::size_t k = place.operands.size() - 1; k-- > 0;) {
-    const Place::Use& use = place.operands[k];
-    result = apply(ir::Op::select, graph_.dtype(place.node),
-                   {emit_guard(use.inside), instructions_[use.place], result}, place.node);
+  const std::uint32_t other = most_frequent_operand(place);
+  const int otherwise = instructions_[other];
+  int result = otherwise;
+  for (const Place::Use& use : std::views::reverse(place.operands)) {
+    if (use.place == other) continue;
+    const int value = instructions_[use.place];
+    result = result == otherwise && is_zero(otherwise) && is_zero_outside(use)
+                 ? value
+                 : apply(ir::Op::select, graph_.dtype(place.node),
+                         {emit_guard(use.inside), value, result}, place.node);
   }
   return result;
+}
+
+bool Lowering::is_zero(int instruction) const {
+  const Instruction& one = plan_.body[static_cast<std::size_t>(instruction)];
+  return one.kind == Instruction::Kind::constant && one.bits == ir::ElementBits{};
+}
+
+/// Whether the value is a load, or one without a choice, that is only made if the guard holds.
+bool Lowering::is_zero_outside(const Place::Use& use) const {
+  const auto found = guarded_loads_.find(instructions_[use.place]);
+  return found != guarded_loads_.end() && std::ranges::includes(found->second, use.inside);
 }
 
 int Lowering::emit_unrolled(const Place& place) {
