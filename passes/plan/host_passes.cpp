@@ -115,8 +115,12 @@ void choose_states(const KernelPlan& plan, HostPass& pass) {
     if (bytes > 1) pass.states = std::min(pass.states, 32);
     if (ir::finds_index(reduction.op)) pass.states = 4;
   }
-  if (pass.state_bytes == 0) return;
   const Dim row = iterations(plan.inner);
+  if (pass.state_bytes == 0) {
+    // A row that does not fill the states once is combined in one of them.
+    if (row.is_constant() && row.constant() < pass.states) pass.states = 1;
+    return;
+  }
   pass.in_blocks = !row.is_constant() || row.constant() > reduce::block_length(pass.state_bytes);
   pass.states = row.is_constant() ? reduce::lanes_of(row.constant(), pass.state_bytes) : 0;
 }
