@@ -51,6 +51,7 @@ class Grouper {
         in_place_(
             find_updates_in_place(graph, options.donated, ir::capabilities_of(options.target))),
         reduction_paths_(find_reduction_paths(graph)),
+        reductions_of_(count_reductions(graph)),
         recomputations_(find_recomputations(graph)),
         epilogues_(
             graph, options.target,
@@ -106,7 +107,8 @@ class Grouper {
                                      std::string& reason);
   /// Whether a reduction may be computed as arithmetic; whether that is better than a loop.
   bool unrolls(ValueId node) const;
-  bool is_better_unrolled(const Group& group, const Candidate& candidate) const;
+  bool is_better_unrolled(const Group& group, const Candidate& candidate);
+  bool reads_close_windows(const Candidate& candidate);
   /// Whether the candidate may join; if so, restricts the group to the families that accept it.
   bool accepts(std::uint32_t group, const Candidate& candidate, std::string& family,
                std::string& reason);
@@ -150,6 +152,7 @@ class Grouper {
   std::unordered_map<std::uint32_t, std::vector<ValueId>> wanted_results_;
   const UpdatesInPlace in_place_;
   const std::vector<int> reduction_paths_;
+  const std::vector<int> reductions_of_;  ///< by node: how many reductions read it
   const std::vector<Recomputation> recomputations_;
   const EpilogueFinder epilogues_;
   const ir::Rates rates_;

@@ -56,15 +56,37 @@ bool Grouper::unrolls(ValueId node) const {
   return can_unroll(graph_, node) && !is_disabled("small_reductions");
 }
 
-// Few rows of a reduction along columns leave most threads of a block idle. What is computed for
-// each row would be there once for each of them.
-bool Grouper::is_better_unrolled(const Group& group, const Candidate& candidate) const {
+// Few rows of a reduction along columns leave most threads of a block idle. Without blocks, windows
+// that lie close together are best read in vectors over many of them. What is computed for each row
+// would be there once for each of them.
+bool Grouper::is_better_unrolled(const Group& group, const Candidate& candidate) {
   constexpr std::int64_t few = 16, short_text = 64;
   if (candidate.unrolled || !unrolls(candidate.node)) return false;
   const std::int64_t rows = row_elements(graph_, candidate.node);
-  return group.inner.empty() && candidate.new_outer.size() == group.outer.size() &&
-         candidate.columnwise && !candidate.contiguous && rows <= few &&
-         rows * (1 + operations_behind(graph_, candidate.node, short_text)) <= short_text;
+  return group.inner.empty() && candidate.new_outer.size() == group.outer.size() && rows <= few &&
+         rows * (1 + operations_behind(graph_, candidate.node, short_text)) <= short_text &&
+         ((candidate.columnwise && !candidate.contiguous) || reads_close_windows(candidate));
+}
+
+/// Whether neighbouring results of the reduction read elements that lie closer together than one
+/// after the other's row, so that vectors of elements serve several results. Several reductions of
+/// the same rows share a loop over them.
+bool Grouper::reads_close_windows(const Candidate& candidate) {
+  constexpr std::int64_t farthest = 4;
+  const bool finds_index = ir::finds_index(graph_.op(candidate.node));
+  if (ir::capabilities_of(options_.target).blocks || finds_index || candidate.new_outer.empty() ||
+      reductions_of_[index_of(graph_.operands(candidate.node)[0])] > 1)
+    return false;
+  ValueId read = candidate.node;
+  IndexMap map = candidate.maps[0];
+  do {
+    map = operand_map(*result_.space, graph_, read, 0, map, candidate.new_inner);
+    read = graph_.operands(read)[0];
+  } while (ir::is_view(graph_.op(read)) && !is_output_[index_of(read)]);
+  const Index address = linear_index(*result_.space, map, graph_.shape(read));
+  const Dim step = result_.space->coefficient(address, candidate.new_outer.back());
+  return step.is_constant() && step.constant() > 0 &&
+         step.constant() < std::min(farthest, row_elements(graph_, candidate.node));
 }
 
 bool Grouper::accepts(std::uint32_t id, const Candidate& candidate, std::string& family,

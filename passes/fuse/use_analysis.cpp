@@ -25,4 +25,13 @@ std::vector<int> find_reduction_paths(const Graph& graph) {
   return ways;
 }
 
+std::vector<int> count_reductions(const Graph& graph) {
+  std::vector<int> counts(graph.size());
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto node = static_cast<ValueId>(i);
+    if (ir::is_reduction(graph.op(node))) ++counts[index_of(graph.operands(node)[0])];
+  }
+  return counts;
+}
+
 }  // namespace heddle::passes

@@ -29,4 +29,7 @@ UpdatesInPlace find_updates_in_place(const ir::Graph& graph, const std::vector<b
 /// elements; 0 for a reduction itself; -1 if there is no such path.
 std::vector<int> find_reduction_paths(const ir::Graph& graph);
 
+/// For each node: the number of reductions whose operand it is.
+std::vector<int> count_reductions(const ir::Graph& graph);
+
 }  // namespace heddle::passes

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "passes/report/explain.h"
 #include "tests/passes/plans.h"
@@ -45,6 +46,43 @@ constexpr const char* columns = R"(
     %1 = sum %0 axes=[0] : f64[64]
     return %1
   })";
+
+// x with 2 numbers before and 3 after each row, times 3.
+std::string padded(const char* number) {
+  return fmt::format(R"(
+    func @f(%0: f32[64,100]) -> f32[64,105] {{
+      %1 = constant {} : f32[]
+      %2 = broadcast_to %1 : f32[64,2]
+      %3 = broadcast_to %1 : f32[64,3]
+      %4 = concatenate %2, %0, %3 axes=[1] : f32[64,105]
+      %5 = constant 3.0 : f32[]
+      %6 = multiply %4, %5 : f32[64,105]
+      return %6
+    }})",
+                     number);
+}
+
+// Maxima of x[:, 2 * i:2 * i + 3], as sliding_window_view makes them.
+constexpr const char* windows = R"(
+  func @f(%0: f32[64,100]) -> f32[64,49] {
+    %1 = reshape %0 : f32[64,1,100]
+    %2 = broadcast_to %1 : f32[64,99,100]
+    %3 = reshape %2 : f32[64,9900]
+    %4 = slice %3 starts=[0,0] steps=[1,1] : f32[64,9898]
+    %5 = reshape %4 : f32[64,98,101]
+    %6 = slice %5 starts=[0,0,0] steps=[1,2,1] : f32[64,49,3]
+    %7 = max %6 axes=[2] : f32[64,49]
+    return %7
+  })";
+
+std::string maxima_of_rows(int length) {
+  return fmt::format(R"(
+    func @f(%0: f32[1000,{}]) -> f32[1000] {{
+      %1 = max %0 axes=[1] : f32[1000]
+      return %1
+    }})",
+                     length);
+}
 
 const passes::Instruction& first(const KernelPlan& plan, bool passes::Instruction::* flag) {
   const auto found = std::ranges::find(plan.body, true, flag);
@@ -117,4 +155,35 @@ TEST_CASE("reductions of a stage share a CPU's pass, with states side by side") 
   REQUIRE(down.host_passes.size() == 1);
   CHECK(down.host_passes[0].rows_at_once == 4);
   CHECK(contains(passes::explain(plan(columns, host_target)), ", pass t0 rows=4"));
+}
+
+TEST_CASE("padding takes one guard, and zeros no choice") {
+  for (const char* target : {cuda_target, host_target}) {
+    CAPTURE(target);
+    const auto counts = [&](const char* number) {
+      const KernelPlan kernel = plan(padded(number), target).kernels.at(0);
+      const auto guards = std::ranges::count(kernel.body, passes::Instruction::Kind::within,
+                                             &passes::Instruction::kind);
+      const auto choices = std::ranges::count_if(kernel.body, [](const passes::Instruction& one) {
+        return one.kind == passes::Instruction::Kind::apply && one.op == ir::Op::select;
+      });
+      return std::pair(guards, choices);
+    };
+    CHECK((counts("0.0") == std::pair<std::ptrdiff_t, std::ptrdiff_t>(1, 0)));
+    CHECK((counts("-0.0") == std::pair<std::ptrdiff_t, std::ptrdiff_t>(1, 1)));
+    CHECK((counts("7.0") == std::pair<std::ptrdiff_t, std::ptrdiff_t>(1, 1)));
+  }
+}
+
+TEST_CASE("a CPU reduces windows that overlap without a loop, and rows with one") {
+  using passes::Mapping;
+  CHECK((plan(windows, host_target).kernels.at(0).mapping == Mapping::elements));
+  CHECK((plan(windows, cuda_target).kernels.at(0).mapping == Mapping::rows));
+  for (const int length : {3, 9, 31}) {
+    CAPTURE(length);
+    const KernelPlan kernel = plan(maxima_of_rows(length), host_target).kernels.at(0);
+    CHECK((kernel.mapping == Mapping::rows));
+    CHECK(kernel.host_passes.at(0).states == 1);
+  }
+  CHECK(plan(maxima_of_rows(32), host_target).kernels.at(0).host_passes.at(0).states == 32);
 }
