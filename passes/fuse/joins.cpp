@@ -68,9 +68,11 @@ bool Grouper::is_better_unrolled(const Group& group, const Candidate& candidate)
          ((candidate.columnwise && !candidate.contiguous) || reads_close_windows(candidate));
 }
 
-/// Whether neighbouring results of the reduction read elements that lie closer together than one
-/// after the other's row, so that vectors of elements serve several results. Several reductions of
-/// the same rows share a loop over them.
+/// Whether neighbouring results of the reduction read elements of an array in memory that lie
+/// closer together than one after the other's row, so that vectors of elements serve several
+/// results. Not if several reductions share a loop over the rows, or elements are computed: guarded
+/// loads, as of padding, are not made in vectors, and would keep what follows the reduction from
+/// it.
 bool Grouper::reads_close_windows(const Candidate& candidate) {
   constexpr std::int64_t farthest = 4;
   const bool finds_index = ir::finds_index(graph_.op(candidate.node));
@@ -83,6 +85,7 @@ bool Grouper::reads_close_windows(const Candidate& candidate) {
     map = operand_map(*result_.space, graph_, read, 0, map, candidate.new_inner);
     read = graph_.operands(read)[0];
   } while (ir::is_view(graph_.op(read)) && !is_output_[index_of(read)]);
+  if (graph_.op(read) != ir::Op::parameter && !is_output_[index_of(read)]) return false;
   const Index address = linear_index(*result_.space, map, graph_.shape(read));
   const Dim step = result_.space->coefficient(address, candidate.new_outer.back());
   return step.is_constant() && step.constant() > 0 &&

@@ -62,18 +62,22 @@ std::string padded(const char* number) {
                      number);
 }
 
-// Maxima of x[:, 2 * i:2 * i + 3], as sliding_window_view makes them.
-constexpr const char* windows = R"(
-  func @f(%0: f32[64,100]) -> f32[64,49] {
-    %1 = reshape %0 : f32[64,1,100]
-    %2 = broadcast_to %1 : f32[64,99,100]
-    %3 = reshape %2 : f32[64,9900]
-    %4 = slice %3 starts=[0,0] steps=[1,1] : f32[64,9898]
-    %5 = reshape %4 : f32[64,98,101]
-    %6 = slice %5 starts=[0,0,0] steps=[1,2,1] : f32[64,49,3]
-    %7 = max %6 axes=[2] : f32[64,49]
-    return %7
-  })";
+// Maxima of y[:, 2 * i:2 * i + 3], as sliding_window_view makes them. y is an op of x.
+std::string windows(const char* op) {
+  return fmt::format(R"(
+    func @f(%0: f32[64,100]) -> f32[64,49] {{
+      %1 = {} %0 : f32[64,100]
+      %2 = reshape %1 : f32[64,1,100]
+      %3 = broadcast_to %2 : f32[64,99,100]
+      %4 = reshape %3 : f32[64,9900]
+      %5 = slice %4 starts=[0,0] steps=[1,1] : f32[64,9898]
+      %6 = reshape %5 : f32[64,98,101]
+      %7 = slice %6 starts=[0,0,0] steps=[1,2,1] : f32[64,49,3]
+      %8 = max %7 axes=[2] : f32[64,49]
+      return %8
+    }})",
+                     op);
+}
 
 std::string maxima_of_rows(int length) {
   return fmt::format(R"(
@@ -177,8 +181,10 @@ TEST_CASE("padding takes one guard, and zeros no choice") {
 
 TEST_CASE("a CPU reduces windows that overlap without a loop, and rows with one") {
   using passes::Mapping;
-  CHECK((plan(windows, host_target).kernels.at(0).mapping == Mapping::elements));
-  CHECK((plan(windows, cuda_target).kernels.at(0).mapping == Mapping::rows));
+  const std::string of_array = windows("reshape"), of_values = windows("square");
+  CHECK((plan(of_array, host_target).kernels.at(0).mapping == Mapping::elements));
+  CHECK((plan(of_array, cuda_target).kernels.at(0).mapping == Mapping::rows));
+  CHECK((plan(of_values, host_target).kernels.at(0).mapping == Mapping::rows));
   for (const int length : {3, 9, 31}) {
     CAPTURE(length);
     const KernelPlan kernel = plan(maxima_of_rows(length), host_target).kernels.at(0);
