@@ -59,8 +59,10 @@ class Convolution {
     const Array left =
         reshaped(permuted(reshaped(gradient, {batch(), filters(), positions()}), {1, 0, 2}),
                  {filters(), rows});
-    const Array right = reshaped(permuted(windows(), {0, 2, 3, 1, 4, 5}), {rows, column_count_});
-    return reshaped(matmul(here_(left), here_(right)), node(filters_)->shape);
+    // A row for each element of a window, as in forward(): neighbouring positions of an element are
+    // neighbours in the images, while neighbouring elements of a window soon end.
+    const Array right = reshaped(permuted(windows(), {1, 4, 5, 0, 2, 3}), {column_count_, rows});
+    return reshaped(matmul(here_(left), here_(permuted(right, {1, 0}))), node(filters_)->shape);
   }
 
   Array image_gradient(const Array& gradient) const {
