@@ -51,8 +51,8 @@ class Dim {
   bool divisible_by(std::int64_t factor) const;
   /// This divided by `factor`. Requires divisible_by(factor).
   Dim divided_by(std::int64_t factor) const;
-  /// The q with q * divisor == *this for all values of the symbols. nullopt if there is none, or if
-  /// `divisor` has several terms and this is not a constant multiple of it.
+  /// The q with q * divisor == *this for all values of the symbols. nullopt if there is none, or
+  /// `divisor` is 0. With a remainder: dim_division.h.
   std::optional<Dim> exact_quotient(Dim divisor) const;
   /// Throws InternalError if a symbol has no binding, ValueError on overflow.
   std::int64_t evaluate(std::span<const SymbolBinding> bindings) const;
