@@ -269,6 +269,14 @@ void check_set(const Arguments& a, const Array& value) {
   }
 }
 
+/// NumPy's arrays are what set() is for: they are not announced like operands of NumPy.
+void set_elements(const Arguments& a) {
+  const Array value =
+      is_numpy_array(a[1]) ? from_python(a[1], std::nullopt, a.where()) : a.array(1);
+  check_set(a, value);
+  a.target(0).write(value, a.where());
+}
+
 void set_on_stream(const Arguments& a, const Stream& stream) {
   const std::string device = to_string(device_of(a.array(0)));
   if (stream.device() != device) {
@@ -280,8 +288,7 @@ void set_on_stream(const Arguments& a, const Stream& stream) {
     frontend::evaluate_recorded("set on a stream");
   }
   const runtime::StreamScope scope(frontend::StreamAccess::of(stream));
-  check_set(a, a.array(1));
-  a.target(0).write(a.array(1), a.where());
+  set_elements(a);
   compute(a.array(0));
 }
 
@@ -329,12 +336,11 @@ void bind_transfers(Functions& functions) {
       "copy is enqueued on `stream`, by default the current one. Raises ValueError for another "
       "shape and for a stream of another device, TypeError for another dtype.",
       [](const Arguments& a) {
-        if (!a.is_none(2)) {
+        if (a.is_none(2)) {
+          set_elements(a);
+        } else {
           set_on_stream(a, to_stream(a[2], to_string(device_of(a.array(0)))));
-          return nb::none();
         }
-        check_set(a, a.array(1));
-        a.target(0).write(a.array(1), a.where());
         return nb::none();
       });
 }

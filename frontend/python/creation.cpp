@@ -69,8 +69,8 @@ void bind_fills(Functions& functions) {
   functions.def("ones" + parameters, text("ones", "ones"),
                 [](const Arguments& a) { return filled<ones>(a); });
   const std::string unset =
-      "\n\nThe elements are 0, unless a RawKernel is the first to be given the array: that finds "
-      "what the memory held.";
+      "\n\nThe elements are 0, unless a RawKernel is given the array before it is in memory: that "
+      "finds what the memory held.";
   functions.def("empty" + parameters, text("zeros", "empty") + unset,
                 [](const Arguments& a) { return filled<empty>(a); });
   functions.def("zeros_like(a: Array, " + like, like_text("zeros"),

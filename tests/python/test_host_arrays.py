@@ -311,6 +311,9 @@ def test_the_environment_decides_what_numpy_arrays_do():
     done = run(PROGRAM, HEDDLE_HOST_ARRAYS="forbid")
     assert "TypeError: an Array is combined with a numpy.ndarray" in done.stderr, done.stderr
     assert "HEDDLE_HOST_ARRAYS=forbid" in done.stderr
+    done = run("import numpy as np, heddle as hd; x = hd.zeros(3); x.set(np.ones(3)); print(x.sum())",
+               HEDDLE_HOST_ARRAYS="forbid")
+    assert done.stdout.strip() == "3.0", done.stderr
     done = run(PROGRAM, HEDDLE_HOST_ARRAYS="sometimes")
     assert "'allow', 'warn' or 'forbid'" in done.stderr, done.stderr
     done = run(PROGRAM, HEDDLE_DEVICE="cpu", HEDDLE_HOST_ARRAYS="")

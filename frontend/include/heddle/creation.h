@@ -104,8 +104,8 @@ Array zeros(const Shape& shape, DType dtype = DType::f64,
             SourceLocation where = SourceLocation::current());
 Array ones(const Shape& shape, DType dtype = DType::f64,
            SourceLocation where = SourceLocation::current());
-/// numpy.empty, except that the elements are 0, unless a RawKernel is the first to be given the
-/// array.
+/// numpy.empty, except that the elements are 0, unless a RawKernel is given the array before it is
+/// in memory.
 Array empty(const Shape& shape, DType dtype = DType::f64,
             SourceLocation where = SourceLocation::current());
 template <Element T>
