@@ -17,8 +17,9 @@ namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 
-/// Launches of more blocks fill a GPU by themselves.
-constexpr std::int64_t most_blocks = 128;
+/// Launches of more blocks fill a GPU by themselves: these are about four a multiprocessor, as many
+/// as a reduction is divided into.
+constexpr std::int64_t most_blocks = 528;
 
 /// The number of blocks of a launch; 0 if it depends on symbols.
 std::int64_t known_blocks(const KernelStep& step) {
