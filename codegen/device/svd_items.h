@@ -79,6 +79,13 @@ __device__ __forceinline__ void svd_item(SharedArray<T> a, SharedArray<T> u,
   const SvdState<Part> own = svd_rotate<T, M, N, columns, Width>(x, q, a, lane);
   if (lane < columns) jacobi_store<T>(values, JacobiValue<Part>{own.value, own.rank});
   if (lane == 0) shared_store(status, 0, own.status);
+  // Every rotation has rounded the length of q's columns.
+  Part squares = 0;
+#pragma unroll
+  for (int i = 0; i < columns; ++i) squares += matrix_square(q[i]);
+  const Part inverse = 1 / heddle_scalar::sqrt(squares);
+#pragma unroll
+  for (int i = 0; i < columns; ++i) q[i] = q[i] * T(inverse);
   // Columns in the order of values.
   int source = lane % Width;
 #pragma unroll
