@@ -63,14 +63,18 @@ int cluster_of(std::int64_t blocks, std::int64_t steps, const ir::Target& target
 bool cluster_columns(KernelPlan& plan, std::int64_t outer, std::int64_t inner,
                      const ir::Target& target) {
   const std::int64_t line = line_bytes / std::max<std::int64_t>(widest_load(plan) * plan.vector, 1);
+  constexpr std::int64_t most_bytes = 48 << 10;  // exchanged in shared memory
   std::int64_t most_blocks = 0;
+  KernelPlan shape = plan;
   for (int across = plan.threads_per_row; across > 0; across /= 2) {
     const std::int64_t blocks = ceil_divide(outer, std::int64_t{across} * plan.vector);
-    const int cluster = cluster_of(blocks, ceil_divide(inner * across, plan.threads), target);
-    if (cluster > 1 && blocks * cluster > most_blocks) {
-      most_blocks = blocks * cluster;
+    shape.threads_per_row = across;
+    shape.cluster = cluster_of(blocks, ceil_divide(inner * across, plan.threads), target);
+    const bool fits = shape.cluster > 1 && cluster_memory(shape).bytes <= most_bytes;
+    if (fits && blocks * shape.cluster > most_blocks) {
+      most_blocks = blocks * shape.cluster;
       plan.threads_per_row = across;
-      plan.cluster = cluster;
+      plan.cluster = shape.cluster;
     }
     if (across <= line) break;
   }
