@@ -106,12 +106,16 @@ void read(std::vector<Waiting>& waiting) {
 }
 
 /// Removes the elements that satisfy `wanted`, reads their statuses, and returns those that failed,
-/// in the order of the calls. If that throws, the elements go back.
+/// in the order of the calls. If that throws, the elements go back, unless a device is lost.
 template <class Wanted>
 std::vector<Waiting> take_failures(Wanted wanted) {
   std::vector<Waiting> taken = take(std::move(wanted));
   try {
     read(taken);
+  } catch (const DeviceError&) {
+    // What a lost device has computed is lost; while a graph is captured, nothing can be read.
+    if (is_captured(runtime::current_device())) put(std::move(taken), true);
+    throw;
   } catch (...) {
     put(std::move(taken), true);
     throw;

@@ -77,7 +77,12 @@ void download_integers(std::span<const NodeRef> nodes, std::int64_t* out, runtim
   // Copies to page-locked memory do not wait for one another.
   const auto block = runtime::allocate_pinned(nodes.size() * sizeof(std::int64_t), device);
   auto* const items = static_cast<std::int64_t*>(block->pointer());
-  for (std::size_t i = 0; i < nodes.size(); ++i) enqueue_copy(*nodes[i], items + i, stream);
+  try {
+    for (std::size_t i = 0; i < nodes.size(); ++i) enqueue_copy(*nodes[i], items + i, stream);
+  } catch (const Error&) {
+    stream.synchronize();  // copies to the block are on their way
+    throw;
+  }
   stream.synchronize();
   std::copy_n(items, nodes.size(), out);
 }

@@ -21,7 +21,7 @@ std::vector<std::byte> download(const Node& node);
 void download_to(const Node& node, void* out);
 /// The same on a stream of the array's device.
 void download_to(const Node& node, void* out, const runtime::Stream& stream);
-/// The values of computed 0-d i64 arrays; waits once for each device.
+/// The values of computed 0-d i64 arrays; waits once for neighbours on one device.
 std::vector<std::int64_t> download_integers(const std::vector<NodeRef>& nodes);
 /// Enqueues the copy on a stream of the array's device. It is done when the stream is, if not
 /// earlier. Captured into a graph, the copy is made at each launch.

@@ -40,6 +40,8 @@ struct GramBlock {
     threads = threads_for(tiles);
     const std::int64_t slices = threads / tiles;
     chunk = std::max<std::int64_t>(threads * loads * access_bytes / ((left + right) * size), 1);
+    constexpr std::int64_t most_bytes = 96 << 10;  // every GPU has them
+    chunk = std::min(chunk, most_bytes / (2 * stride * size));
     if (chunk > slices) chunk -= chunk % slices;  // no slice waits for others
   }
 

@@ -119,20 +119,20 @@ void schedule_rows(KernelPlan& plan, const ir::Target& target) {
   const std::int64_t row = known(iterations(plan.inner), 1 << 20);
   const std::int64_t bytes = widest_load(plan) * plan.vector;
   // Neighbouring threads read whole cache lines together. A thread takes up to two vectors, or
-  // eight where a row has a warp or more, or begins between vectors: then its first and its last
-  // one take longer. A row that is computed, not read, may be one thread's, since neighbouring
-  // threads read the same memory.
+  // eight where a row has a warp or more, or no aligned vectors. A row that is computed, not read,
+  // may be one thread's, since neighbouring threads read the same memory.
+  const bool aligned = plan.vector > 1 && plan.skewed < 0;
   const int lanes = lanes_of_row(row, rows, plan.vector, [&](std::int64_t threads) {
     if (bytes == 0) return false;
-    const int most = threads < 32 && plan.skewed < 0 ? 2 : 8;
-    return threads * bytes < line_bytes || row > most * threads * plan.vector;
+    const int most = threads < 32 && aligned ? 2 : 8;
+    return (aligned && threads * bytes < line_bytes) || row > most * threads * plan.vector;
   });
   plan.threads_per_row = lanes;
   plan.threads = 256;
   const std::int64_t blocks = ceil_divide(rows * lanes, plan.threads);
   const std::int64_t steps = row / (std::int64_t{lanes} * plan.vector);
   const int split = choose_split(plan, blocks, steps, target);
-  if (split > 1) plan.cluster = cluster_of(blocks, steps, target);
+  if (split > 1 && lanes == plan.threads) plan.cluster = cluster_of(blocks, steps, target);
   if (plan.cluster == 1) plan.split = split;
 }
 
