@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <deque>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "heddle/error.h"
@@ -58,68 +59,90 @@ Thread& this_thread() { return runtime::per_thread<Thread>(); }
 /// A thread with more unread statuses than this reads the older half of them.
 constexpr std::size_t most_unread = 1024;
 
-/// Removes and returns the elements that satisfy `wanted`, in their order.
-template <class Wanted>
-std::vector<Waiting> take(Wanted wanted) {
+void put(Waiting waiting) {
   const std::lock_guard lock(all().mutex);
-  std::deque<Waiting>& waiting = all().waiting;
-  const auto taken_begin = std::stable_partition(
-      waiting.begin(), waiting.end(), [&](const Waiting& each) { return !wanted(each); });
-  std::vector<Waiting> taken(std::make_move_iterator(taken_begin),
-                             std::make_move_iterator(waiting.end()));
-  waiting.erase(taken_begin, waiting.end());
-  all().count.store(waiting.size(), std::memory_order_relaxed);
-  return taken;
+  all().waiting.push_back(std::move(waiting));
+  all().count.store(all().waiting.size(), std::memory_order_relaxed);
 }
 
-/// Inserts the elements behind all others, or before them.
-void put(std::vector<Waiting> added, bool first) {
+/// What reading a status has shown, by status: the text of a failure, or nothing.
+using Findings = std::unordered_map<const Node*, std::optional<std::string>>;
+
+/// Enters what was found. Failures keep their places; elements without one are removed.
+void settle(const Findings& findings) {
   const std::lock_guard lock(all().mutex);
-  std::deque<Waiting>& waiting = all().waiting;
-  waiting.insert(first ? waiting.begin() : waiting.end(), std::make_move_iterator(added.begin()),
-                 std::make_move_iterator(added.end()));
-  all().count.store(waiting.size(), std::memory_order_relaxed);
+  std::erase_if(all().waiting, [&](Waiting& each) {
+    const auto found = findings.find(each.check.status.get());
+    if (found == findings.end() || each.failure) return false;
+    each.failure = found->second;
+    return !each.failure;
+  });
+  all().count.store(all().waiting.size(), std::memory_order_relaxed);
 }
 
-/// Reads the statuses that were not read, with one wait, and removes those without a failure. An
-/// element whose status cannot be computed is removed, too, and the error thrown.
-void read(std::vector<Waiting>& waiting) {
-  std::vector<NodeRef> statuses;
-  for (auto each = waiting.begin(); each != waiting.end(); ++each) {
-    if (each->failure) continue;
-    try {
-      evaluate(each->check.status);
-    } catch (...) {
-      waiting.erase(each);
-      throw;
-    }
-    statuses.push_back(each->check.status);
-  }
-  const std::vector<std::int64_t> items = download_integers(statuses);
-  auto item = items.begin();
-  for (Waiting& each : waiting) {
-    if (each.failure) continue;
-    if (*item >= 0) each.failure = (*each.check.message)(*item);
-    ++item;
-  }
-  std::erase_if(waiting, [](const Waiting& each) { return !each.failure; });
-}
-
-/// Removes the elements that satisfy `wanted`, reads their statuses, and returns those that failed,
-/// in the order of the calls. If that throws, the elements go back, unless a device is lost.
+/// The first `most` unread checks that satisfy `wanted`, in the order of the calls.
 template <class Wanted>
-std::vector<Waiting> take_failures(Wanted wanted) {
-  std::vector<Waiting> taken = take(std::move(wanted));
+std::vector<Check> unread(const Wanted& wanted, std::size_t most) {
+  std::vector<Check> checks;
+  const std::lock_guard lock(all().mutex);
+  for (const Waiting& each : all().waiting) {
+    if (checks.size() == most) break;
+    if (!each.failure && wanted(each)) checks.push_back(each.check);
+  }
+  return checks;
+}
+
+/// A status that cannot be computed is given up: the error is thrown once.
+void evaluate_status(const NodeRef& status) {
   try {
-    read(taken);
-  } catch (const DeviceError&) {
-    // What a lost device has computed is lost; while a graph is captured, nothing can be read.
-    if (is_captured(runtime::current_device())) put(std::move(taken), true);
-    throw;
-  } catch (...) {
-    put(std::move(taken), true);
+    evaluate(status);
+  } catch (const Error&) {
+    settle({{status.get(), std::nullopt}});
     throw;
   }
+}
+
+/// The same for what a lost device has computed. While a graph is captured, nothing can be read.
+std::vector<std::int64_t> read_statuses(const std::vector<NodeRef>& statuses) {
+  try {
+    return download_integers(statuses);
+  } catch (const DeviceError&) {
+    Findings lost;
+    for (const NodeRef& status : statuses) lost[status.get()] = std::nullopt;
+    if (!is_captured(runtime::current_device())) settle(lost);
+    throw;
+  }
+}
+
+/// Reads the first `most` unread statuses that satisfy `wanted`, with one wait. The elements stay
+/// in their places meanwhile: other threads may await them, too.
+template <class Wanted>
+void read(const Wanted& wanted, std::size_t most = SIZE_MAX) {
+  const std::vector<Check> checks = unread(wanted, most);
+  std::vector<NodeRef> statuses;
+  for (const Check& check : checks) {
+    evaluate_status(check.status);
+    statuses.push_back(check.status);
+  }
+  const std::vector<std::int64_t> items = read_statuses(statuses);
+  Findings findings;
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    std::optional<std::string>& failure = findings[statuses[i].get()];
+    if (items[i] >= 0) failure = (*checks[i].message)(items[i]);
+  }
+  settle(findings);
+}
+
+/// Removes and returns the first failure that satisfies `wanted`.
+template <class Wanted>
+std::optional<Waiting> take_failure(const Wanted& wanted) {
+  const std::lock_guard lock(all().mutex);
+  const auto found = std::ranges::find_if(
+      all().waiting, [&](const Waiting& each) { return each.failure && wanted(each); });
+  if (found == all().waiting.end()) return std::nullopt;
+  Waiting taken = std::move(*found);
+  all().waiting.erase(found);
+  all().count.store(all().waiting.size(), std::memory_order_relaxed);
   return taken;
 }
 
@@ -128,16 +151,9 @@ std::vector<Waiting> take_failures(Wanted wanted) {
   throw LinAlgError(message);
 }
 
-/// Reads the older half of a thread's statuses. Older failures are taken with them to keep the
-/// order.
+/// Reads the older half of a thread's statuses.
 void read_ahead(const Thread* thread) {
-  std::size_t left = most_unread / 2;
-  put(take_failures([&](const Waiting& each) {
-        if (each.thread != thread || left == 0) return false;
-        if (!each.failure) --left;
-        return true;
-      }),
-      true);
+  read([&](const Waiting& each) { return each.thread == thread; }, most_unread / 2);
 }
 
 }  // namespace
@@ -156,7 +172,7 @@ void check_recorded(const char* what, Check check, std::vector<NodeRef> values, 
 
 void check_later(Check check, std::vector<const Node*> results) {
   Thread& thread = this_thread();
-  put({{std::move(check), {}, std::move(results), &thread}}, false);
+  put({std::move(check), {}, std::move(results), &thread});
   if (++thread.unread < most_unread || waiting_forbidden()) return;
   thread.unread = most_unread / 2;
   read_ahead(&thread);
@@ -183,25 +199,22 @@ void evaluate_with_statuses(const NodeRef& node) {
   }
 }
 
-bool has_failures(const NodeRef& read) {
+bool has_failures(const NodeRef& array) {
   if (all().count.load(std::memory_order_relaxed) == 0) return false;
-  std::vector<Waiting> failures =
-      take_failures([&](const Waiting& each) { return is_awaited(each, read); });
-  if (failures.empty()) return false;
-  put(std::move(failures), true);
-  return true;
+  const auto awaited = [&](const Waiting& each) { return is_awaited(each, array); };
+  read(awaited);
+  const std::lock_guard lock(all().mutex);
+  return std::ranges::any_of(all().waiting,
+                             [&](const Waiting& each) { return each.failure && awaited(each); });
 }
 
-void raise_failures(const NodeRef& read) {
+void raise_failures(const NodeRef& array) {
   runtime::settle_communication();
   if (all().count.load(std::memory_order_relaxed) == 0) return;
-  std::vector<Waiting> failures =
-      take_failures([&](const Waiting& each) { return is_awaited(each, read); });
-  if (failures.empty()) return;
-  const Waiting first = std::move(failures.front());
-  failures.erase(failures.begin());
-  put(std::move(failures), true);
-  raise(first.check.kind, *first.failure);
+  const auto awaited = [&](const Waiting& each) { return is_awaited(each, array); };
+  read(awaited);
+  if (const std::optional<Waiting> first = take_failure(awaited))
+    raise(first->check.kind, *first->failure);
 }
 
 std::vector<NodeRef> pending_statuses() {

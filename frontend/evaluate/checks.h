@@ -25,16 +25,16 @@ void check_recorded(const char* what, Check check, std::vector<NodeRef> values, 
 /// ones are read now. Throws DeviceError and OutOfMemory, but no failure of a check.
 void check_later(Check check, std::vector<const Node*> results = {});
 
-/// Checks this thread's statuses and those of `read`, the array being read. Throws LinAlgError or
+/// Checks this thread's statuses and those of `array`, which is being read. Throws LinAlgError or
 /// IndexError once, for the first call that failed. Later failures are thrown by the next waits.
-void raise_failures(const NodeRef& read = {});
+void raise_failures(const NodeRef& array = {});
 
 /// Evaluates the node and all unread statuses of this thread in one program. If that fails,
 /// evaluates only the node; a status that cannot be computed then throws when it is read.
 void evaluate_with_statuses(const NodeRef& node);
 
-/// True if raise_failures(read) would throw; the failure is kept. Evaluates and waits.
-bool has_failures(const NodeRef& read);
+/// True if raise_failures(array) would throw; the failure is kept. Evaluates and waits.
+bool has_failures(const NodeRef& array);
 
 /// The uncomputed statuses of this thread, to be evaluated together with the array being read.
 std::vector<NodeRef> pending_statuses();

@@ -30,7 +30,7 @@ struct GramBlock {
   int threads = 0;
   std::int64_t chunk = 0;  ///< rows in shared memory
 
-  GramBlock(DType dtype, std::int64_t left, std::int64_t right)
+  GramBlock(DType dtype, std::int64_t left, std::int64_t right, std::int64_t shared_bytes)
       : size(static_cast<std::int64_t>(size_of(dtype))), left(left), right(right) {
     constexpr std::int64_t access_bytes = 16, tile_bytes = 32, loads = 4;  // of a thread, at once
     const std::int64_t tile = tile_bytes / size;
@@ -40,8 +40,9 @@ struct GramBlock {
     threads = threads_for(tiles);
     const std::int64_t slices = threads / tiles;
     chunk = std::max<std::int64_t>(threads * loads * access_bytes / ((left + right) * size), 1);
-    constexpr std::int64_t most_bytes = 96 << 10;  // every GPU has them
-    chunk = std::min(chunk, most_bytes / (2 * stride * size));
+    constexpr std::int64_t most_bytes = 96
+                                        << 10;  // lets two blocks run on a multiprocessor of sm_90
+    chunk = std::min(chunk, std::min(most_bytes, shared_bytes) / (2 * stride * size));
     if (chunk > slices) chunk -= chunk % slices;  // no slice waits for others
   }
 
@@ -78,8 +79,9 @@ struct Factors {
 
   Factors(const Graph& graph, ValueId left, ValueId right)
       : left(graph.type(left)), right(graph.type(right)), same(left == right) {}
-  GramBlock block() const {
-    return {left.dtype, extent(left.shape, 1), same ? 0 : extent(right.shape, 1)};
+  GramBlock block(const ir::Target& target) const {
+    return {left.dtype, extent(left.shape, 1), same ? 0 : extent(right.shape, 1),
+            target.shared_bytes_per_block};
   }
   std::int64_t count() const {
     return ir::element_count({left.shape.begin(), left.shape.end() - 2}).constant();
@@ -92,11 +94,11 @@ Factors factors_of(const Graph& graph, ValueId call) {
 
 /// Whether memory rather than arithmetic limits the product on a GPU, or half of the arithmetic is
 /// saved.
-bool is_thin(const Factors& factors) {
+bool is_thin(const Factors& factors, const ir::Target& target) {
   constexpr std::int64_t most_columns = 128, most_tiles = 64;
   const std::int64_t left = extent(factors.left.shape, 1), right = extent(factors.right.shape, 1);
   if (left == 0 || right == 0 || left > most_columns || right > most_columns) return false;
-  return factors.same || factors.block().tiles <= most_tiles;
+  return factors.same || factors.block(target).tiles <= most_tiles;
 }
 
 // The routine counts elements with 32 bits, also those of its last chunk that are beyond the
@@ -109,7 +111,7 @@ bool is_own_kernel(const Factors& factors, const ir::Target& target) {
       !ir::is_constant(right.shape) || (left.dtype != DType::f32 && left.dtype != DType::f64) ||
       !std::equal(left.shape.begin(), left.shape.end() - 1, right.shape.begin(),
                   right.shape.end() - 1) ||
-      !is_thin(factors))
+      !is_thin(factors, target))
     return false;
   const std::int64_t columns = std::max(extent(left.shape, 1), extent(right.shape, 1));
   return extent(left.shape, 2) <= most_elements / columns;
@@ -131,7 +133,7 @@ std::optional<ValueId> lower_gram(Graph& graph, ValueId a, ValueId b, const ir::
   if (!is_own_kernel(factors, target) || extent(factors.left.shape, 2) < least_rows)
     return std::nullopt;
   const std::int64_t count = factors.count();
-  const std::int64_t parts = count == 0 ? 0 : blocks_of(factors.block(), target) / count;
+  const std::int64_t parts = count == 0 ? 0 : blocks_of(factors.block(target), target) / count;
   if (parts < 2) return std::nullopt;
   ir::Attributes along;
   along.axes = {static_cast<std::int64_t>(factors.left.shape.size()) - 2};
@@ -148,7 +150,7 @@ std::optional<ItemCall> gram_item(const Graph& graph, ValueId call, const ir::Ta
   if (parts < 2) return std::nullopt;  // a routine in parts needs several
   const std::int64_t rows = extent(factors.left.shape, 2);
   const std::int64_t left = extent(factors.left.shape, 1), right = extent(factors.right.shape, 1);
-  const GramBlock block = factors.block();
+  const GramBlock block = factors.block(target);
   ItemCall item;
   item.routine.section = "gram_items";
   const auto matrix = [&](std::int64_t columns) {

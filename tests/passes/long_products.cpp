@@ -92,6 +92,26 @@ TEST_CASE("the transpose of a long matrix times the matrix is a kernel that fill
   CHECK(first.least_blocks == 2);
 }
 
+TEST_CASE("products of a long matrix ask for no more shared memory than a block may have") {
+  for (const char* name : {"sm_75", "sm_89", "sm_90:h200"}) {
+    const ir::Target target = ir::parse_target(name);
+    for (const int columns : {2, 3, 4, 5, 9, 32, 100}) {
+      CAPTURE(std::string(name));
+      CAPTURE(columns);
+      const passes::PlannedProgram planned =
+          passes::plan_program(ir::parse(gram(1 << 20, columns, "f32")), {target, {}, {}, {}});
+      bool found = false;
+      for (const passes::Step& step : planned.program.steps) {
+        const passes::KernelStep* const kernel = step.kernel();
+        if (kernel == nullptr) continue;
+        CHECK(kernel->shared_bytes <= static_cast<std::uint32_t>(target.shared_bytes_per_block));
+        found |= kernel->shared_bytes > 0;
+      }
+      CHECK(found);
+    }
+  }
+}
+
 TEST_CASE("work on a long matrix happens where its product reads it") {
   const passes::PlannedProgram planned = plan(R"(func @main(%0: f32[1048576,32]) -> f32[32,32] {
   %1 = square %0 : f32[1048576,32]
